@@ -1,0 +1,27 @@
+#include "convert.hpp"
+#include "silverbirch/dendrogram.hpp"
+
+namespace sb = silverbirch;
+
+void bind_dendrogram(nb::module_& m) {
+  m.def(
+      "subtree_heights",
+      [](const Array2<const double>& z) { return to_numpy(sb::subtree_heights(z.data(), z.shape(0))); }, nb::arg("z"),
+      "The greatest height at or below each row of Z.");
+  m.def(
+      "cut",
+      [](const Array2<const double>& z, const Array1<const bool>& applied) {
+        if (applied.shape(0) != z.shape(0)) throw std::invalid_argument("one flag for each row of Z, please");
+        return to_numpy(sb::cut(z.data(), z.shape(0), applied.data()));
+      },
+      nb::arg("z"), nb::arg("applied"), "Labels of the leaves when only some rows of Z are merged.");
+  m.def(
+      "merged_features",
+      [](const Array2<const double>& z, const Array1<const double>& weight, const Array2<const double>& mean,
+         const Array1<const double>& sse) {
+        const sb::FeaturesView leaves = view(weight, mean, sse);
+        if (z.shape(0) + 1 != leaves.size) throw std::invalid_argument("Z and the features do not fit");
+        return to_numpy(sb::merged_features(z.data(), leaves));
+      },
+      nb::arg("z"), nb::arg("weight"), nb::arg("mean"), nb::arg("sse"), "(weight, mean, sse) of each row of Z.");
+}

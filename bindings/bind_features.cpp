@@ -1,0 +1,54 @@
+#include "convert.hpp"
+#include "silverbirch/hac/cluster.hpp"
+
+namespace sb = silverbirch;
+
+void bind_features(nb::module_& m) {
+  std::vector<std::string> names(sb::kCfDistanceNames.begin(), sb::kCfDistanceNames.end());
+  m.attr("CF_DISTANCES") = nb::tuple(nb::cast(names));
+  m.attr("LARGEST_COORDINATE") = sb::kLargestCoordinate;
+
+  m.def(
+      "check_coordinates",
+      [](const Array2<const double>& rows) {
+        without_gil({}, [&](const sb::Progress&) { sb::check_coordinates(rows.data(), rows.shape(0), rows.shape(1)); });
+      },
+      nb::arg("rows"), "Raises ValueError at the first value that is not finite or too large to square.");
+  m.def(
+      "check_coordinates",
+      [](const Array2<const float>& rows) {
+        without_gil({}, [&](const sb::Progress&) { sb::check_coordinates(rows.data(), rows.shape(0), rows.shape(1)); });
+      },
+      nb::arg("rows"));
+
+  m.def(
+      "merged_pairs",
+      [](const Array1<const double>& weight_a, const Array2<const double>& mean_a, const Array1<const double>& sse_a,
+         const Array1<const double>& weight_b, const Array2<const double>& mean_b, const Array1<const double>& sse_b) {
+        const sb::FeaturesView a = view(weight_a, mean_a, sse_a), b = view(weight_b, mean_b, sse_b);
+        if (a.size != b.size || a.dim != b.dim) throw std::invalid_argument("features to merge must have equal shapes");
+        sb::Features merged{a.dim, {}, {}, {}};
+        for (std::size_t i = 0; i < a.size; ++i) {
+          merged.push_back(a.weight[i] > 0.0 ? a[i] : b[i]);
+          if (a.weight[i] > 0.0 && b.weight[i] > 0.0) merged.absorb(i, b[i]);
+        }
+        return to_numpy(std::move(merged));
+      },
+      nb::arg("weight_a"), nb::arg("mean_a"), nb::arg("sse_a"), nb::arg("weight_b"), nb::arg("mean_b"),
+      nb::arg("sse_b"), "Feature i of the one merged with feature i of the other.");
+
+  m.def(
+      "pairwise_squared_distances",
+      [](const Array1<const double>& weight, const Array2<const double>& mean, const Array1<const double>& sse,
+         const std::string& distance, std::size_t threads, std::optional<nb::callable> progress) {
+        const sb::FeaturesView features = view(weight, mean, sse);
+        const sb::CfDistance cf_distance = sb::cf_distance_from_name(distance);
+        std::vector<double> condensed(features.size * (features.size - 1) / 2);
+        without_gil(std::move(progress), [&](const sb::Progress& report) {
+          sb::pairwise_squared_distances(features, cf_distance, condensed.data(), threads, report);
+        });
+        return to_numpy(std::move(condensed));
+      },
+      nb::arg("weight"), nb::arg("mean"), nb::arg("sse"), nb::arg("distance"), nb::arg("threads"),
+      nb::arg("progress").none(), "Squared CF distances of all pairs, condensed.");
+}

@@ -1,0 +1,19 @@
+#include "convert.hpp"
+#include "silverbirch/kernels.hpp"
+
+namespace sb = silverbirch;
+
+void bind_kernels(nb::module_& m) {
+  m.def("instruction_set", [] { return std::string(sb::kernels().instruction_set); }, "The one in use.");
+  m.def(
+      "supported_instruction_sets",
+      [] {
+        std::vector<std::string> names;
+        for (const auto name : sb::supported_instruction_sets()) names.emplace_back(name);
+        return names;
+      },
+      "Those this machine runs, slowest first.");
+  m.def(
+      "use_instruction_set", [](const std::string& name) { sb::use_instruction_set(name); }, nb::arg("name"),
+      "For tests and benchmarks; not while another thread computes.");
+}

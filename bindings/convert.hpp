@@ -1,0 +1,85 @@
+// Between numpy arrays and the core's plain pointers. Arrays arrive contiguous and of the right type: the Python side
+// sees to that.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <chrono>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "silverbirch/features.hpp"
+#include "silverbirch/progress.hpp"
+
+namespace nb = nanobind;
+
+template <class T>
+using Array1 = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Array2 = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using NumpyArray = nb::ndarray<nb::numpy, T>;
+
+template <class T>
+NumpyArray<T> to_numpy(std::vector<T>&& values, std::initializer_list<std::size_t> shape) {
+  auto* owned = new std::vector<T>(std::move(values));
+  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return NumpyArray<T>(owned->data(), shape, owner);
+}
+
+template <class T>
+NumpyArray<T> to_numpy(std::vector<T>&& values) {
+  const std::size_t size = values.size();
+  return to_numpy(std::move(values), {size});
+}
+
+using FeatureArrays = std::tuple<NumpyArray<double>, NumpyArray<double>, NumpyArray<double>>;
+
+inline nb::tuple to_numpy(silverbirch::Features&& f) {
+  const std::size_t size = f.size(), dim = f.dim;
+  return nb::make_tuple(to_numpy(std::move(f.weight)), to_numpy(std::move(f.mean), {size, dim}),
+                        to_numpy(std::move(f.sse)));
+}
+
+inline silverbirch::FeaturesView view(const Array1<const double>& weight, const Array2<const double>& mean,
+                                      const Array1<const double>& sse) {
+  if (weight.shape(0) != mean.shape(0) || sse.shape(0) != mean.shape(0))
+    throw std::invalid_argument("weight, mean and sse must have the same length");
+  return {mean.shape(0), mean.shape(1), weight.data(), mean.data(), sse.data()};
+}
+
+// Passes a loop's progress to Python a few times a second, with the GIL taken for that moment only. Ctrl-C and whatever
+// the callback raises end the loop.
+class PythonProgress {
+ public:
+  explicit PythonProgress(std::optional<nb::callable> callback) : callback_(std::move(callback)) {}
+
+  silverbirch::Progress progress() {
+    return [this](std::size_t done, std::size_t total) {
+      const auto now = std::chrono::steady_clock::now();
+      if (now < next_ && done != total) return;
+      next_ = now + std::chrono::milliseconds(50);
+      const nb::gil_scoped_acquire gil;
+      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+      if (callback_) (*callback_)(done, total);
+    };
+  }
+
+ private:
+  std::optional<nb::callable> callback_;
+  std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
+};
+
+// Runs work(progress) without the GIL.
+template <class Work>
+auto without_gil(std::optional<nb::callable> callback, Work work) {
+  PythonProgress python(std::move(callback));
+  const silverbirch::Progress progress = python.progress();
+  const nb::gil_scoped_release unlocked;
+  return work(progress);
+}

@@ -1,0 +1,20 @@
+#include <nanobind/nanobind.h>
+
+namespace nb = nanobind;
+
+void bind_kernels(nb::module_& m);
+void bind_features(nb::module_& m);
+void bind_tree(nb::module_& m);
+void bind_index(nb::module_& m);
+void bind_linkage(nb::module_& m);
+void bind_dendrogram(nb::module_& m);
+
+NB_MODULE(_core, m) {
+  m.doc() = "The compiled core of silverbirch. Private: use the package's own names.";
+  bind_kernels(m);
+  bind_features(m);
+  bind_tree(m);
+  bind_index(m);
+  bind_linkage(m);
+  bind_dendrogram(m);
+}

@@ -1,0 +1,61 @@
+#include "dendrogram.hpp"
+
+#include <algorithm>
+
+namespace silverbirch {
+
+namespace {
+
+std::size_t node(const double* z, std::size_t row, std::size_t side) {
+  return static_cast<std::size_t>(z[4 * row + side]);
+}
+
+}  // namespace
+
+std::vector<double> subtree_heights(const double* z, std::size_t merges) {
+  const std::size_t leaves = merges + 1;
+  std::vector<double> heights(merges);
+  for (std::size_t row = 0; row < merges; ++row) {
+    heights[row] = z[4 * row + 2];
+    for (std::size_t side = 0; side < 2; ++side)
+      if (const std::size_t child = node(z, row, side); child >= leaves)
+        heights[row] = std::max(heights[row], heights[child - leaves]);
+  }
+  return heights;
+}
+
+std::vector<std::int64_t> cut(const double* z, std::size_t merges, const bool* applied) {
+  const std::size_t leaves = merges + 1;
+  constexpr std::int64_t unlabelled = -1;
+  // Downwards: the parts of an applied merge belong to the cluster their parent belongs to.
+  std::vector<std::size_t> top(leaves + merges);
+  for (std::size_t i = 0; i < top.size(); ++i) top[i] = i;
+  for (std::size_t row = merges; row-- > 0;)
+    if (applied[row])
+      for (std::size_t side = 0; side < 2; ++side) top[node(z, row, side)] = top[leaves + row];
+
+  std::vector<std::int64_t> label_of_top(top.size(), unlabelled), labels(leaves);
+  std::int64_t next = 0;
+  for (std::size_t leaf = 0; leaf < leaves; ++leaf) {
+    std::int64_t& label = label_of_top[top[leaf]];
+    if (label == unlabelled) label = next++;
+    labels[leaf] = label;
+  }
+  return labels;
+}
+
+Features merged_features(const double* z, const FeaturesView& leaves) {
+  const std::size_t merges = leaves.size - 1;
+  Features merged{leaves.dim, {}, {}, {}};
+  merged.weight.reserve(merges);
+  merged.mean.reserve(merges * leaves.dim);  // no reallocation: part() hands out pointers into it
+  merged.sse.reserve(merges);
+  const auto part = [&](std::size_t id) { return id < leaves.size ? leaves[id] : merged[id - leaves.size]; };
+  for (std::size_t row = 0; row < merges; ++row) {
+    merged.push_back(part(node(z, row, 0)));
+    merged.absorb(row, part(node(z, row, 1)));
+  }
+  return merged;
+}
+
+}  // namespace silverbirch

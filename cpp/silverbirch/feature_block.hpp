@@ -1,0 +1,87 @@
+// Cluster features laid out for the vector unit: eight side by side.
+//
+// A BETULA cluster feature is (weight, mean, sse) [Lang & Schubert 2020, "BETULA: Numerically Stable CF-Trees for BIRCH
+// Clustering"; eqs. 10-12 of the paper silverbirch follows]. Eight of them share a block: row k of the block holds
+// coordinate k of all eight means, then follow a row of weights and a row of sses. One pass over a block compares a
+// query with eight features. Tree nodes, the features being linked and the leaves of the nearest-neighbour index all
+// are runs of such blocks, so one kernel serves all three.
+#pragma once
+
+#include <cstddef>
+
+namespace silverbirch {
+
+inline constexpr std::size_t kLanes = 8;
+inline constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
+
+// Coordinates are refused beyond kLargestCoordinate, so that squares do not overflow and an empty lane, whose mean lies
+// at kFarAway, loses against every real feature without a branch.
+inline constexpr double kLargestCoordinate = 1e140;
+inline constexpr double kFarAway = 1e150;
+
+constexpr std::size_t block_doubles(std::size_t dim) { return (dim + 2) * kLanes; }
+constexpr std::size_t blocks_for(std::size_t slots) { return (slots + kLanes - 1) / kLanes; }
+
+// One feature with its mean in a row of its own: a point is Feature{1, row, 0}.
+struct Feature {
+  double weight;
+  const double* mean;
+  double sse;
+};
+
+// Merges another feature into (weight, mean, sse), the coordinates of the mean lying `stride` apart. Only differences
+// of means enter: nothing cancels, however far from the origin the data lies, and the sse cannot become negative.
+inline void merge_into(double& weight, double* mean, std::size_t stride, double& sse, const Feature& other,
+                       std::size_t dim) {
+  const double total = weight + other.weight;
+  const double share = other.weight / total;
+  double squared_gap = 0.0;
+  for (std::size_t k = 0; k < dim; ++k) {
+    const double gap = other.mean[k] - mean[k * stride];
+    mean[k * stride] += share * gap;
+    squared_gap += gap * gap;
+  }
+  sse += other.sse + weight * share * squared_gap;
+  weight = total;
+}
+
+// One lane of a run of blocks, by reference.
+class FeatureSlot {
+ public:
+  FeatureSlot(double* blocks, std::size_t dim, std::size_t slot)
+      : base_(blocks + slot / kLanes * block_doubles(dim) + slot % kLanes), dim_(dim) {}
+
+  double& mean(std::size_t k) const { return base_[k * kLanes]; }
+  double& weight() const { return base_[dim_ * kLanes]; }
+  double& sse() const { return base_[(dim_ + 1) * kLanes]; }
+
+  void assign(const Feature& feature) const {
+    for (std::size_t k = 0; k < dim_; ++k) mean(k) = feature.mean[k];
+    weight() = feature.weight;
+    sse() = feature.sse;
+  }
+
+  void copy_from(const FeatureSlot& other) const {
+    for (std::size_t k = 0; k < dim_ + 2; ++k) base_[k * kLanes] = other.base_[k * kLanes];
+  }
+
+  void clear() const {
+    for (std::size_t k = 0; k < dim_; ++k) mean(k) = kFarAway;
+    weight() = 1.0;
+    sse() = 0.0;
+  }
+
+  void absorb(const Feature& other) const { merge_into(weight(), base_, kLanes, sse(), other, dim_); }
+
+  // Copies the mean into a row of its own.
+  Feature load(double* mean_row) const {
+    for (std::size_t k = 0; k < dim_; ++k) mean_row[k] = mean(k);
+    return {weight(), mean_row, sse()};
+  }
+
+ private:
+  double* base_;
+  std::size_t dim_;
+};
+
+}  // namespace silverbirch

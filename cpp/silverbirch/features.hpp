@@ -1,0 +1,65 @@
+// A list of cluster features in plain arrays: what leaves the tree and what enters the linkage.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "feature_block.hpp"
+
+namespace silverbirch {
+
+struct Features {
+  std::size_t dim = 0;
+  std::vector<double> weight, mean, sse;  // mean is row-major, size() by dim
+
+  std::size_t size() const { return weight.size(); }
+  Feature operator[](std::size_t i) const { return {weight[i], mean.data() + i * dim, sse[i]}; }
+
+  void absorb(std::size_t i, const Feature& other) {
+    merge_into(weight[i], mean.data() + i * dim, 1, sse[i], other, dim);
+  }
+
+  void push_back(const Feature& feature) {
+    weight.push_back(feature.weight);
+    mean.insert(mean.end(), feature.mean, feature.mean + dim);
+    sse.push_back(feature.sse);
+  }
+};
+
+// Features owned by somebody else.
+struct FeaturesView {
+  std::size_t size = 0, dim = 0;
+  const double* weight = nullptr;
+  const double* mean = nullptr;
+  const double* sse = nullptr;
+
+  Feature operator[](std::size_t i) const { return {weight[i], mean + i * dim, sse[i]}; }
+};
+
+inline FeaturesView view(const Features& f) { return {f.size(), f.dim, f.weight.data(), f.mean.data(), f.sse.data()}; }
+
+// Throws std::invalid_argument at the first value that is not finite or too large to square.
+template <class Scalar>
+void check_coordinates(const Scalar* rows, std::size_t row_count, std::size_t dim) {
+  for (std::size_t r = 0; r < row_count; ++r) {
+    bool fine = true;
+    for (std::size_t k = 0; k < dim; ++k)
+      fine &= std::abs(static_cast<double>(rows[r * dim + k])) <= kLargestCoordinate;
+    if (fine) continue;
+    for (std::size_t k = 0; k < dim; ++k) {
+      const double value = rows[r * dim + k];
+      if (std::abs(value) <= kLargestCoordinate) continue;
+      const std::string place = "row " + std::to_string(r) + ", column " + std::to_string(k);
+      if (std::isnan(value))
+        throw std::invalid_argument(place + " is NaN: every value must be a number; drop or fill missing values first");
+      if (std::isinf(value))
+        throw std::invalid_argument(place + " is infinity: every value must be finite; drop or clip the row first");
+      throw std::invalid_argument(place + " is beyond 1e140: its square would overflow; rescale the data first");
+    }
+  }
+}
+
+}  // namespace silverbirch

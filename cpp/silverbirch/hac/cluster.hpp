@@ -1,0 +1,43 @@
+// The doors to the clustering algorithms: names become types here, once.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+#include "../features.hpp"
+#include "../merge_history.hpp"
+#include "../progress.hpp"
+#include "feature_space.hpp"
+
+namespace silverbirch {
+
+enum class Algorithm { agnes, anderberg, nn_chain, generic, mst };
+inline constexpr std::array<std::string_view, 5> kAlgorithmNames = {"agnes", "anderberg", "nn_chain", "generic", "mst"};
+Algorithm algorithm_from_name(std::string_view name);
+
+enum class Linkage { single, complete, average, weighted, centroid, median, ward, minimax, medoid };
+inline constexpr std::array<std::string_view, 9> kLinkageNames = {
+    "single", "complete", "average", "weighted", "centroid", "median", "ward", "minimax", "medoid"};
+Linkage linkage_from_name(std::string_view name);
+
+// In linear memory, by merging features. Heights are squared CF distances.
+Merges cluster_features(const FeaturesView& features, CfDistance distance, Vote vote, Algorithm algorithm,
+                        const Progress& progress);
+
+// By Lance-Williams recurrence. condensed holds what the recurrence works on (squared distances for centroid, median
+// and ward) and is overwritten. Not for minimax and medoid.
+Merges cluster_matrix(double* condensed, const double* weights, std::size_t objects, Linkage linkage,
+                      Algorithm algorithm, const Progress& progress);
+
+// minimax and medoid: from the distances of the objects, or from points whose Euclidean distances are meant.
+Merges cluster_by_prototypes(const double* condensed, const double* weights, std::size_t objects, Linkage linkage,
+                             Algorithm algorithm, const Progress& progress);
+Merges cluster_points_by_prototypes(const FeaturesView& points, Linkage linkage, Algorithm algorithm,
+                                    const Progress& progress);
+
+// Squared CF distances of all pairs, as a condensed vector.
+void pairwise_squared_distances(const FeaturesView& features, CfDistance distance, double* condensed,
+                                std::size_t threads, const Progress& progress);
+
+}  // namespace silverbirch

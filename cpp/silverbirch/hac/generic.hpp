@@ -1,0 +1,58 @@
+// The exact greedy result for every linkage, reducible or not, without looking at all pairs again
+// [Müllner 2011, "Modern hierarchical, agglomerative clustering algorithms", the generic algorithm].
+//
+// Each cluster keeps a lower bound on the distance to its nearest one of a larger number. Only the cluster with the
+// smallest bound matters: if the bound is out of date it looks again, else its pair is the nearest of all. The smallest
+// is found by a plain scan: a merge costs a pass over all clusters in any case, so a heap would save nothing.
+#pragma once
+
+#include <vector>
+
+#include "../merge_history.hpp"
+#include "../progress.hpp"
+#include "cluster_space.hpp"
+
+namespace silverbirch {
+
+template <ClusterSpace Space>
+void generic(Space& space, MergeHistory& history, const Progress& progress) {
+  const std::size_t objects = space.active().size();
+  std::vector<Neighbour> bound(objects, {kNowhere, 0.0});
+  const auto look = [&](std::size_t id) {
+    if (space.active().after(id) == space.active().end())
+      bound[id].id = kNowhere;
+    else
+      bound[id] = space.nearest_after(id);
+  };
+  for (const std::size_t id : space.active()) look(id);
+  std::vector<bool> current(objects, true);  // the bound is the distance to the nearest, not only below it
+
+  while (space.active().size() > 1) {
+    std::size_t a = kNowhere;
+    for (;;) {
+      a = kNowhere;
+      for (const std::size_t id : space.active())
+        if (bound[id].id != kNowhere && (a == kNowhere || bound[id].distance < bound[a].distance)) a = id;
+      if (current[a]) break;
+      look(a);
+      current[a] = true;
+    }
+    const auto [b, distance] = bound[a];
+    space.merge(a, b);
+    history.record(a, b, distance, space.prototype(b));
+
+    look(b);
+    current[b] = true;
+    space.each_before(b, [&](std::size_t id, double to_merged) {
+      if (to_merged < bound[id].distance) {
+        bound[id] = {b, to_merged};
+        current[id] = true;
+      } else if (bound[id].id == a || bound[id].id == b) {
+        current[id] = false;  // what was nearest is gone; nothing has come nearer, so the bound still holds
+      }
+    });
+    progress(history.size(), objects - 1);
+  }
+}
+
+}  // namespace silverbirch

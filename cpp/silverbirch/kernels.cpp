@@ -1,0 +1,121 @@
+// Compiled once per instruction set; SILVERBIRCH_KERNELS names the table it defines. Everything else has internal
+// linkage and no standard-library template is instantiated here, so no code for a new processor can leak into the rest.
+#include "kernels.hpp"
+
+#include <limits>
+
+namespace silverbirch {
+namespace {
+
+#if defined(__AVX512F__)
+constexpr std::size_t kWidth = 8;
+#elif defined(__AVX__)
+constexpr std::size_t kWidth = 4;
+#else
+constexpr std::size_t kWidth = 2;
+#endif
+constexpr std::size_t kParts = kLanes / kWidth;  // a block's row is this many vectors of the native width
+
+typedef double Vector __attribute__((vector_size(kWidth * sizeof(double)), may_alias));
+
+SILVERBIRCH_INLINE Vector load(const double* p) { return *reinterpret_cast<const Vector*>(p); }
+SILVERBIRCH_INLINE void store(double* p, Vector v) { *reinterpret_cast<Vector*>(p) = v; }
+SILVERBIRCH_INLINE Vector broadcast(double value) { return value - Vector{}; }
+
+template <class Distance>
+SILVERBIRCH_INLINE Vector squared_distance(const double* block, std::size_t dim, const Feature& query) {
+  Vector gap = {};
+  for (std::size_t k = 0; k < dim; ++k) {
+    const Vector difference = query.mean[k] - load(block + k * kLanes);
+    if constexpr (Distance::manhattan_gap)
+      gap += difference < 0.0 ? -difference : difference;
+    else
+      gap += difference * difference;
+  }
+  return Distance::squared(gap, query.weight, query.sse, load(block + dim * kLanes), load(block + (dim + 1) * kLanes));
+}
+
+template <class Distance>
+Nearest nearest_slot(const double* blocks, std::size_t dim, const Feature& query, SlotRange range) {
+  const std::size_t stride = block_doubles(dim);
+  const std::size_t first_block = range.first / kLanes;
+  const std::size_t skip_block = range.skip == kNowhere ? kNowhere : range.skip / kLanes;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+
+  // Every lane keeps its own minimum and the block it came from (as a double, to stay in one kind of vector).
+  Vector least[kParts], origin[kParts];
+  for (std::size_t p = 0; p < kParts; ++p) {
+    least[p] = broadcast(infinity);
+    origin[p] = broadcast(-1.0);
+  }
+  for (std::size_t b = first_block; b < range.block_count; ++b) {
+    const double* block = blocks + b * stride;
+    const Vector here = broadcast(static_cast<double>(b));
+    const bool partial = b == skip_block || b * kLanes < range.first;
+    for (std::size_t p = 0; p < kParts; ++p) {
+      Vector distance = squared_distance<Distance>(block + p * kWidth, dim, query);
+      if (partial)
+        for (std::size_t l = 0; l < kWidth; ++l) {
+          const std::size_t slot = b * kLanes + p * kWidth + l;
+          if (slot < range.first || slot == range.skip) distance[l] = infinity;
+        }
+      const auto closer = distance < least[p];
+      least[p] = closer ? distance : least[p];
+      origin[p] = closer ? here : origin[p];
+    }
+  }
+
+  Nearest nearest{kNowhere, infinity};
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    const double distance = least[lane / kWidth][lane % kWidth];
+    const double block = origin[lane / kWidth][lane % kWidth];
+    if (block < 0.0) continue;
+    const std::size_t slot = static_cast<std::size_t>(block) * kLanes + lane;
+    if (distance < nearest.squared_distance || (distance == nearest.squared_distance && slot < nearest.slot))
+      nearest = {slot, distance};
+  }
+  return nearest;
+}
+
+template <class Distance>
+void slot_distances(const double* blocks, std::size_t dim, const Feature& query, std::size_t block_count,
+                    double* squared_distances) {
+  for (std::size_t b = 0; b < block_count; ++b)
+    for (std::size_t p = 0; p < kParts; ++p) {
+      const std::size_t lane = p * kWidth;
+      store(squared_distances + b * kLanes + lane,
+            squared_distance<Distance>(blocks + b * block_doubles(dim) + lane, dim, query));
+    }
+}
+
+void box_distances(const double* boxes, std::size_t dim, const double* point, double* squared_distances) {
+  const Vector zero = {};
+  for (std::size_t p = 0; p < kParts; ++p) {
+    const double* lower = boxes + p * kWidth;
+    const double* upper = lower + dim * kLanes;
+    Vector sum = {};
+    for (std::size_t k = 0; k < dim; ++k) {
+      const Vector below = load(lower + k * kLanes) - point[k];
+      const Vector above = point[k] - load(upper + k * kLanes);
+      const Vector outside = below < above ? above : below;
+      const Vector gap = outside < zero ? zero : outside;
+      sum += gap * gap;
+    }
+    store(squared_distances + p * kWidth, sum);
+  }
+}
+
+}  // namespace
+
+extern const Kernels SILVERBIRCH_KERNELS;
+const Kernels SILVERBIRCH_KERNELS = {
+    SILVERBIRCH_INSTRUCTION_SET,
+    // in the order of CfDistance
+    {nearest_slot<CentroidDistance>, nearest_slot<ManhattanDistance>, nearest_slot<AverageDistance>,
+     nearest_slot<DiameterDistance>, nearest_slot<WardDistance>, nearest_slot<RadiusDistance>},
+    {slot_distances<CentroidDistance>, slot_distances<ManhattanDistance>, slot_distances<AverageDistance>,
+     slot_distances<DiameterDistance>, slot_distances<WardDistance>, slot_distances<RadiusDistance>},
+    box_distances,
+};
+
+}  // namespace silverbirch

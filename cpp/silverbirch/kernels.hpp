@@ -1,0 +1,57 @@
+// The inner loops, chosen at run time for the machine's vector unit. The only files that know SIMD are this one,
+// kernels.cpp (the loops, compiled once per instruction set) and dispatch.cpp (the choice).
+//
+// All instruction sets give the same bits: the order of operations is fixed lane by lane, and fused multiply-add is
+// off.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "cf_distance.hpp"
+#include "feature_block.hpp"
+
+namespace silverbirch {
+
+struct Nearest {
+  std::size_t slot = kNowhere;
+  double squared_distance = 0.0;
+};
+
+// The slots first..8·block_count-1 of a run of blocks, but for one. Empty lanes at the end are harmless: they lie far
+// away.
+struct SlotRange {
+  std::size_t block_count;
+  std::size_t first = 0;
+  std::size_t skip = kNowhere;
+};
+
+struct Kernels {
+  std::string_view instruction_set;
+  // The least distant slot, the lowest one among equals; one function per CfDistance.
+  using NearestSlot = Nearest (*)(const double* blocks, std::size_t dim, const Feature& query, SlotRange range);
+  std::array<NearestSlot, kCfDistanceNames.size()> nearest_slot;
+  // Squared distances of a query to all slots of some blocks, written to a cache line on; one function per CfDistance.
+  using SlotDistances = void (*)(const double* blocks, std::size_t dim, const Feature& query, std::size_t block_count,
+                                 double* squared_distances);
+  std::array<SlotDistances, kCfDistanceNames.size()> slot_distances;
+  // Squared Euclidean distances of a point to eight boxes: dim rows of eight lower ends, then dim rows of upper ends.
+  void (*box_distances)(const double* boxes, std::size_t dim, const double* point, double* squared_distances);
+
+  Nearest nearest(CfDistance distance, const double* blocks, std::size_t dim, const Feature& query,
+                  SlotRange range) const {
+    return nearest_slot[static_cast<std::size_t>(distance)](blocks, dim, query, range);
+  }
+  void distances(CfDistance distance, const double* blocks, std::size_t dim, const Feature& query,
+                 std::size_t block_count, double* squared_distances) const {
+    slot_distances[static_cast<std::size_t>(distance)](blocks, dim, query, block_count, squared_distances);
+  }
+};
+
+const Kernels& kernels();  // the best this machine runs, unless one was chosen by name
+std::vector<std::string_view> supported_instruction_sets();  // slowest first
+void use_instruction_set(std::string_view name);  // for tests and benchmarks; not while another thread computes
+
+}  // namespace silverbirch

@@ -1,0 +1,48 @@
+// Independent pieces of work on several threads. The pieces are the same for any number of threads, so results are too.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "progress.hpp"
+
+namespace silverbirch {
+
+// Calls work(begin, end) for pieces of [0, count). The calling thread works too and alone reports progress; an
+// exception anywhere stops all threads and is thrown here.
+template <class Work>
+void parallel_for(std::size_t count, std::size_t piece, std::size_t threads, const Progress& progress, Work work) {
+  std::atomic<std::size_t> next{0};
+  std::atomic<bool> stop{false};
+  std::exception_ptr failure;
+  std::mutex failure_mutex;
+
+  const auto run = [&](bool reports) {
+    try {
+      while (!stop) {
+        const std::size_t begin = next.fetch_add(piece);
+        if (begin >= count) break;
+        work(begin, std::min(begin + piece, count));
+        if (reports) progress(std::min(begin + piece, count), count);
+      }
+    } catch (...) {
+      stop = true;
+      const std::lock_guard lock(failure_mutex);
+      if (!failure) failure = std::current_exception();
+    }
+  };
+
+  const std::size_t pieces = (count + piece - 1) / piece;
+  std::vector<std::thread> helpers;
+  for (std::size_t t = 1; t < std::min(threads, pieces); ++t) helpers.emplace_back(run, false);
+  run(true);
+  for (std::thread& helper : helpers) helper.join();
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace silverbirch

@@ -1,0 +1,37 @@
+// How the absorption threshold grows when the tree has to become smaller.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+namespace silverbirch {
+
+// Share of the leaves whose nearest sibling comes within the new threshold. Measured (benchmarks/tree_quality.py):
+// lower keeps finer leaves and rebuilds more often, higher is faster and loses leaves that were still affordable.
+inline constexpr double kRebuildQuantile = 0.4;
+// A threshold that is not raised by at least this factor (in squares) could rebuild forever for no gain.
+inline constexpr double kLeastGrowth = 1.2;
+// After a rebuild that did not free enough leaves, the next try goes up by at least this factor (in squares).
+inline constexpr double kGrowthAfterFailure = 2.0;
+// A rebuild has to leave room for this share of the leaves, or the next one follows at once.
+inline constexpr double kRoomAfterRebuild = 0.05;
+
+// squared_costs: for each leaf the squared absorption cost of merging it with its nearest sibling; may be empty.
+// data_scale: a squared length of the order of the data's spread, for the case that no cost tells one.
+inline double next_squared_threshold(double squared_threshold, std::vector<double> squared_costs, double least_growth,
+                                     double data_scale) {
+  double candidate = 0.0, smallest_positive = 1e-12 * data_scale;
+  if (!squared_costs.empty()) {
+    const auto rank = static_cast<std::size_t>(kRebuildQuantile * static_cast<double>(squared_costs.size() - 1));
+    std::nth_element(squared_costs.begin(), squared_costs.begin() + static_cast<std::ptrdiff_t>(rank),
+                     squared_costs.end());
+    candidate = squared_costs[rank];
+    for (const double cost : squared_costs)
+      if (cost > 0.0 && (cost < smallest_positive || smallest_positive == 0.0)) smallest_positive = cost;
+  }
+  const double floor = squared_threshold > 0.0 ? least_growth * squared_threshold : smallest_positive;
+  return std::max(candidate, floor);
+}
+
+}  // namespace silverbirch

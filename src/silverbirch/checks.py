@@ -1,0 +1,135 @@
+"""Checks of what users pass in. Each message gives the value, the rule and the remedy."""
+
+import math
+import operator
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core
+
+Rows = NDArray[np.float64] | NDArray[np.float32]
+Floats = NDArray[np.float64]
+
+_UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
+
+
+def as_rows(X: Any, *, name: str = "X", dtype: np.dtype[Any] | None = None) -> Rows:
+    """A contiguous float32 or float64 array of shape (n, d) with n, d ≥ 1 and finite values; a copy only where needed."""
+    if hasattr(X, "tocsr") or hasattr(X, "todense"):
+        raise TypeError(f"{name} is a sparse matrix: cluster features are dense; pass {name}.toarray()")
+    array = np.asarray(X)
+    if array.dtype.kind not in "fiub":
+        array = _numbers_from(array, name)
+    if array.ndim != 2:
+        shape = "a single number" if array.ndim == 0 else f"{array.ndim}-D"
+        hint = "reshape(-1, 1) for one column, reshape(1, -1) for one row" if array.ndim == 1 else "(rows, columns)"
+        raise ValueError(f"{name} is {shape}: rows need a 2-D array; use {hint}")
+    if 0 in array.shape:
+        raise ValueError(f"{name} has shape {array.shape}: at least one row and one column are needed")
+    if dtype is None:
+        dtype = np.dtype(np.float32 if array.dtype in (np.float32, np.float16) else np.float64)
+    with np.errstate(over="ignore"):  # what overflows float32 becomes infinite and is refused below
+        rows: Rows = np.ascontiguousarray(array, dtype=dtype)
+    try:
+        _core.check_coordinates(rows)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+    return rows
+
+
+def _numbers_from(array: NDArray[Any], name: str) -> Floats:
+    """An array of Python objects as float64, where they are numbers."""
+    if array.dtype.kind == "O":
+        try:
+            return array.astype(np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(f"{name} holds values that are not numbers: encode or drop those columns first") from None
+    what = {"U": "strings", "S": "bytes", "c": "complex numbers", "M": "dates", "m": "time spans"}
+    kind = what.get(array.dtype.kind, str(array.dtype))
+    raise TypeError(f"{name} holds {kind}: only real numbers can be clustered; encode or drop those columns first")
+
+
+def as_nonnegative(values: Any, count: int, name: str) -> Floats:
+    """Finite numbers ≥ 0, one for each of `count` rows; a single one stands for all."""
+    array: Floats = np.ascontiguousarray(values, dtype=np.float64)
+    if array.ndim == 0:
+        array = np.full(count, float(array))
+    if array.shape != (count,):
+        raise ValueError(f"{name} has shape {array.shape} but there are {count} rows: one value for each row is needed")
+    bad = np.flatnonzero(~((array >= 0) & (array < np.inf)))
+    if bad.size:
+        raise ValueError(f"{name}[{bad[0]}] = {array[bad[0]]}: must be finite and not negative; leave such rows out")
+    return array
+
+
+def as_count(value: Any, name: str, *, least: int = 1) -> int:
+    """A whole number of at least `least`."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}={value!r}: a whole number is needed") from None
+    if isinstance(value, bool | np.bool_) or number < least:
+        raise ValueError(f"{name}={value!r}: must be at least {least}")
+    return number
+
+
+def as_threshold(value: Any, name: str = "threshold") -> float:
+    """A finite number ≥ 0."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name}={value!r}: a number is needed") from None
+    if not 0 <= number <= _core.LARGEST_COORDINATE:
+        raise ValueError(f"{name}={value!r}: must be finite and not negative")
+    return number
+
+
+def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name}={value!r}: must be one of {', '.join(map(repr, choices))}")
+    return value
+
+
+def as_bytes(value: Any, name: str = "max_memory") -> int:
+    """A number of bytes, given as such or as a string: '256MB', '2 GiB'."""
+    if isinstance(value, str):
+        digits = value.strip().rstrip("BKMGTibkmgt").strip()
+        unit = value.strip()[len(digits) :].strip().upper() or "B"
+        try:
+            number = float(digits) * _UNITS[unit]
+        except (KeyError, ValueError):
+            raise ValueError(f"{name}={value!r}: write bytes as a number or like '256MB' or '2GiB'") from None
+    else:
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            raise TypeError(f"{name}={value!r}: write bytes as a number or like '256MB' or '2GiB'") from None
+    if not (math.isfinite(number) and number >= 1):
+        raise ValueError(f"{name}={value!r}: must be at least one byte")
+    return int(number)
+
+
+def as_threads(n_jobs: Any) -> int:
+    """None is one thread, -1 is one for each core."""
+    if n_jobs is None:
+        return 1
+    try:
+        number = operator.index(n_jobs)
+    except TypeError:
+        raise TypeError(f"n_jobs={n_jobs!r}: a whole number or None is needed") from None
+    cores = os.cpu_count() or 1
+    if number == 0 or number < -cores:
+        raise ValueError(f"n_jobs={n_jobs}: must be a number of threads, or -1 for all {cores}")
+    return number if number > 0 else cores + 1 + number
+
+
+def bytes_text(count: float) -> str:
+    for unit in ("B", "kB", "MB", "GB", "TB"):
+        if count < 1000 or unit == "TB":
+            break
+        count /= 1000
+    return f"{count:.0f} {unit}" if unit == "B" else f"{count:.3g} {unit}"

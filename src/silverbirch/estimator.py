@@ -1,0 +1,282 @@
+"""The scikit-learn estimator: aggregate any number of rows, cluster the aggregate, label the rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from . import _core
+from .checks import Floats, as_bytes, as_choice, as_threshold
+from .dendrogram import Dendrogram
+from .features import ClusterFeatures
+from .linkage import ALGORITHMS, MODES, cluster_features
+from .progress import reporter
+from .tree import CFTree
+
+# The CF distance that goes with a linkage (table 2 of the paper); the others see means only and take the tree's default.
+_MATCHING_DISTANCE = {"average": "average", "weighted": "average", "centroid": "centroid", "median": "centroid"}
+_DEFAULT_FIRST_ROWS = 25_000
+
+
+@dataclass(frozen=True)
+class _Clustering:
+    """What follows from the leaves and the parameters."""
+
+    dendrogram: Dendrogram
+    leaf_labels: NDArray[np.int64]
+    centers: Floats
+
+
+class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """Hierarchical clustering of any number of rows, by way of a bounded number of cluster features.
+
+    Parameters
+    ----------
+    n_clusters : cut the dendrogram into this many clusters
+    distance_threshold : or cut it at this height. With neither, the dendrogram is not cut: all labels are 0
+    linkage : "ward", "average", "weighted", "centroid", "median", and approximately (on the means of the features)
+        "single", "complete", "minimax", "medoid"; with mode="aggregation" any CF distance
+    max_leaves : the number of cluster features at most; None for no limit
+    max_memory : bytes, or a string like "256MB"; limits the leaves, and the clustering is refused beyond it
+    threshold : how large a leaf may grow before there are too many; 0 keeps all different rows apart until then
+    distance : the CF distance rows go down the tree by; None for the one that matches the linkage
+    absorption : the CF distance `threshold` bounds; None for "radius"
+    mode : "linkage", "centers" or "aggregation", see `silverbirch.linkage`
+    algorithm : see `silverbirch.linkage`
+    n_jobs : threads for labels and distances; None is one, -1 all
+    progress : show progress on stderr
+
+    Attributes
+    ----------
+    labels_ : (n,) cluster of each row given to `fit`, numbered by the first row it occurs in
+    n_clusters_ : number of clusters
+    features_ : the leaves, as ClusterFeatures
+    linkage_matrix_ : scipy's Z of the leaves
+    dendrogram_ : Dendrogram of the leaves
+    subcluster_centers_, subcluster_labels_ : mean and cluster of each leaf
+    cluster_centers_ : (n_clusters_, d) mean of each cluster
+    threshold_ : the tree's threshold at the end
+    n_features_in_, feature_names_in_ : as everywhere in scikit-learn
+
+    After `partial_fit` the leaves are clustered when a result is first asked for; there are no `labels_` then, because
+    the rows are gone: use `predict`.
+
+    Examples
+    --------
+    >>> import numpy as np, silverbirch as sb
+    >>> X = np.random.default_rng(0).normal(size=(100_000, 3)) + 10 * np.eye(3)[np.arange(100_000) % 3]
+    >>> model = sb.Betula(n_clusters=3, max_leaves=500).fit(X)
+    >>> model.labels_[:6].tolist(), model.n_clusters_
+    ([0, 1, 2, 0, 1, 2], 3)
+    """
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        distance_threshold: float | None = None,
+        linkage: str = "ward",
+        max_leaves: int | None = 25_000,
+        max_memory: int | str | None = None,
+        threshold: float = 0.0,
+        distance: str | None = None,
+        absorption: str | None = None,
+        mode: str = "linkage",
+        algorithm: str = "auto",
+        n_jobs: int | None = None,
+        progress: bool = False,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.distance_threshold = distance_threshold
+        self.linkage = linkage
+        self.max_leaves = max_leaves
+        self.max_memory = max_memory
+        self.threshold = threshold
+        self.distance = distance
+        self.absorption = absorption
+        self.mode = mode
+        self.algorithm = algorithm
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+    # -- fitting
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Aggregates the rows, clusters the aggregate and labels the rows. `y` is ignored."""
+        tree = self._new_tree()
+        rows, weight = self._checked(X, sample_weight, reset=True)
+        tree.insert(rows, weight, progress=reporter(self.progress, "tree"))
+        leaf_of_row = tree.assign(rows, n_jobs=self.n_jobs, progress=reporter(self.progress, "nearest leaves"))
+        self._take(tree, rows[: self._first_rows_limit()].copy())
+        self._clustering = self._cluster(leaf_of_row)
+        self.labels_ = self._clustering.leaf_labels[leaf_of_row]
+        return self
+
+    def partial_fit(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
+        """Adds a chunk of rows to the tree; with no X, only the parameters are applied anew, without another pass.
+
+        Chunks one after the other give the same tree as all rows at once.
+        """
+        self._check_parameters()
+        if X is None:
+            check_is_fitted(self, "tree_")
+            self._take(self.tree_, self._first_rows)
+            self._cluster_now()
+            return self
+        fresh = not hasattr(self, "tree_")
+        rows, weight = self._checked(X, sample_weight, reset=fresh)
+        tree = self._new_tree() if fresh else self.tree_
+        tree.insert(rows, weight, progress=reporter(self.progress, "tree"))
+        first = rows[:0] if fresh else self._first_rows
+        self._take(tree, np.concatenate([first, rows[: max(0, self._first_rows_limit() - len(first))]]))
+        return self
+
+    def _take(self, tree: CFTree, first_rows: NDArray[Any]) -> None:
+        self.tree_ = tree
+        # Clusters are numbered by the first row they occur in. A stream does not come back, so its first rows are kept.
+        self._first_rows = first_rows
+        self._clustering: _Clustering | None = None
+        self.__dict__.pop("labels_", None)
+
+    def _first_rows_limit(self) -> int:
+        return _DEFAULT_FIRST_ROWS if self.max_leaves is None else self.max_leaves
+
+    def _new_tree(self) -> CFTree:
+        self._check_parameters()
+        return CFTree(
+            threshold=self.threshold,
+            max_leaves=self.max_leaves,
+            max_memory=self.max_memory,
+            distance=self.distance or _MATCHING_DISTANCE.get(self.linkage, "ward"),
+            absorption=self.absorption or "radius",
+        )
+
+    def _check_parameters(self) -> None:
+        """What can be known to be wrong before the rows are read; the tree checks its own parameters."""
+        mode = as_choice(self.mode, "mode", MODES)
+        as_choice(self.linkage, "linkage", _core.CF_DISTANCES if mode == "aggregation" else _core.LINKAGES)
+        as_choice(self.algorithm, "algorithm", ALGORITHMS)
+        if self.n_clusters is not None and self.distance_threshold is not None:
+            raise ValueError("n_clusters and distance_threshold both say where to cut: set one of them to None")
+        if self.distance_threshold is not None:
+            as_threshold(self.distance_threshold, "distance_threshold")
+
+    def _checked(self, X: Any, sample_weight: Any, *, reset: bool) -> tuple[NDArray[Any], Floats | None]:
+        rows = validate_data(self, X, reset=reset, dtype=[np.float64, np.float32], order="C")
+        if sample_weight is None:
+            return rows, None
+        weight = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
+        if not weight.any():
+            raise ValueError("sample_weight is zero for all rows: at least one row has to count")
+        return rows, weight
+
+    # -- clustering the leaves
+
+    def _cluster(self, leaf_of_row: NDArray[np.int64]) -> _Clustering:
+        features = self.tree_.features
+        Z = cluster_features(
+            features, self.linkage, self.mode, self.algorithm, n_jobs=self.n_jobs, progress=self.progress,
+            max_memory=None if self.max_memory is None else as_bytes(self.max_memory),
+        )  # fmt: skip
+        dendrogram = Dendrogram(Z, features)
+        if self.distance_threshold is not None:
+            labels = dendrogram.cut(height=self.distance_threshold)
+        else:
+            labels = dendrogram.cut(n_clusters=1 if self.n_clusters is None else self.n_clusters)
+        labels = _numbered_by_first_row(labels, leaf_of_row)
+        return _Clustering(dendrogram, labels, _means_of_groups(features, labels))
+
+    def _cluster_now(self) -> _Clustering:
+        """The clustering of the leaves as they are; computed when first asked for after `partial_fit`."""
+        check_is_fitted(self, "tree_")
+        if self._clustering is None:
+            self._clustering = self._cluster(self.tree_.assign(self._first_rows, n_jobs=self.n_jobs))
+        return self._clustering
+
+    @property
+    def features_(self) -> ClusterFeatures:
+        check_is_fitted(self, "tree_")
+        return self.tree_.features
+
+    @property
+    def threshold_(self) -> float:
+        check_is_fitted(self, "tree_")
+        return self.tree_.threshold
+
+    @property
+    def subcluster_centers_(self) -> Floats:
+        return self.features_.mean
+
+    @property
+    def dendrogram_(self) -> Dendrogram:
+        return self._cluster_now().dendrogram
+
+    @property
+    def linkage_matrix_(self) -> Floats:
+        return self.dendrogram_.Z
+
+    @property
+    def subcluster_labels_(self) -> NDArray[np.int64]:
+        return self._cluster_now().leaf_labels
+
+    @property
+    def cluster_centers_(self) -> Floats:
+        return self._cluster_now().centers
+
+    @property
+    def n_clusters_(self) -> int:
+        return len(self.cluster_centers_)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_clusters_
+
+    # -- using the result
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """The cluster of each row's exactly nearest leaf."""
+        check_is_fitted(self, "tree_")
+        rows, _ = self._checked(X, None, reset=False)
+        leaf_of_row = self.tree_.assign(rows, n_jobs=self.n_jobs, progress=reporter(self.progress, "nearest leaves"))
+        labels: NDArray[np.int64] = self.subcluster_labels_[leaf_of_row]
+        return labels
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        """The distance of each row to each cluster's mean."""
+        from scipy.spatial.distance import cdist
+
+        check_is_fitted(self, "tree_")
+        rows, _ = self._checked(X, None, reset=False)
+        return cdist(rows, self.cluster_centers_).astype(rows.dtype, copy=False)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Minus the sum of squared distances of the rows to their cluster's mean: greater is better. `y` is ignored."""
+        check_is_fitted(self, "tree_")
+        rows, weight = self._checked(X, sample_weight, reset=False)
+        squared = ((rows - self.cluster_centers_[self.predict(X)]) ** 2).sum(axis=1, dtype=np.float64)
+        return -float(squared.sum() if weight is None else weight @ squared)
+
+
+def _numbered_by_first_row(leaf_labels: NDArray[np.int64], leaf_of_row: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The same clusters, numbered by the first row they occur in; those no row falls into come last."""
+    row_labels = leaf_labels[leaf_of_row]
+    seen, first = np.unique(row_labels, return_index=True)
+    unseen = np.setdiff1d(leaf_labels, seen)
+    order = np.concatenate([seen[np.argsort(first)], unseen])
+    number = np.empty(len(order), dtype=np.int64)
+    number[order] = np.arange(len(order))
+    return number[leaf_labels]
+
+
+def _means_of_groups(features: ClusterFeatures, labels: NDArray[np.int64]) -> Floats:
+    """The mean of each cluster, summed relative to a point of the data so that a far origin costs no digits."""
+    weight = np.bincount(labels, features.weight)
+    origin = features.mean[0]
+    sums = [np.bincount(labels, features.weight * column) for column in (features.mean - origin).T]
+    means: Floats = origin + np.stack(sums, axis=1) / weight[:, None]
+    return means

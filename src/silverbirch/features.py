@@ -1,0 +1,110 @@
+"""Cluster features: groups of points, each known by its weight, mean and sum of squared deviations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from .checks import Floats, as_nonnegative, as_rows
+
+
+class ClusterFeatures:
+    """m cluster features (weight, mean, sse) in d dimensions, in read-only float64 arrays.
+
+    weight : (m,) how many points each stands for
+    mean : (m, d) their mean
+    sse : (m,) the sum of their squared distances to that mean
+
+    A point is the feature (1, x, 0): `ClusterFeatures(1, X, 0)` turns rows into features. Merging keeps all three exact
+    up to rounding, wherever the data lies, because only differences of means are ever squared.
+    """
+
+    __slots__ = ("mean", "sse", "weight")
+
+    weight: Floats
+    mean: Floats
+    sse: Floats
+
+    def __init__(self, weight: Any, mean: Any, sse: Any) -> None:
+        mean = np.array(as_rows(mean, name="mean", dtype=np.dtype(np.float64)))
+        count = len(mean)
+        self._set(as_nonnegative(weight, count, "weight").copy(), mean, as_nonnegative(sse, count, "sse").copy())
+
+    @classmethod
+    def _adopt(cls, weight: Floats, mean: Floats, sse: Floats) -> ClusterFeatures:
+        """Arrays that are known to be right and that nobody else writes to."""
+        features = cls.__new__(cls)
+        features._set(weight, mean, sse)
+        return features
+
+    def _set(self, weight: Floats, mean: Floats, sse: Floats) -> None:
+        for name, array in (("weight", weight), ("mean", mean), ("sse", sse)):
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"cluster features are frozen: {name} cannot be set; make new ones")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (ClusterFeatures._adopt, (self.weight, self.mean, self.sse))
+
+    def arrays(self) -> tuple[Floats, Floats, Floats]:
+        return self.weight, self.mean, self.sse
+
+    @property
+    def n_features_in(self) -> int:
+        """Number of dimensions."""
+        return self.mean.shape[1]
+
+    def __len__(self) -> int:
+        return len(self.weight)
+
+    def __getitem__(self, item: Any) -> ClusterFeatures:
+        """A selection of features, by slice, mask or numbers; a single number gives a selection of one."""
+        if isinstance(item, int | np.integer):
+            if not -len(self) <= item < len(self):
+                raise IndexError(f"feature {item} of {len(self)}")
+            item = slice(item, item + 1 or None)
+        return ClusterFeatures._adopt(self.weight[item].copy(), self.mean[item].copy(), self.sse[item].copy())
+
+    def __iter__(self) -> Iterator[ClusterFeatures]:
+        return (self[i] for i in range(len(self)))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ClusterFeatures):
+            return NotImplemented
+        return all(np.array_equal(a, b) for a, b in zip(self.arrays(), other.arrays(), strict=True))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"ClusterFeatures({len(self)} features, {self.n_features_in} dimensions, weight {self.weight.sum():g})"
+
+    def merged_with(self, other: ClusterFeatures) -> ClusterFeatures:
+        """Feature i of this merged with feature i of the other; one feature merges with each of many."""
+        if not isinstance(other, ClusterFeatures):
+            raise TypeError(f"can only merge with ClusterFeatures, not {type(other).__name__}")
+        if self.n_features_in != other.n_features_in:
+            raise ValueError(f"cannot merge features of {self.n_features_in} and {other.n_features_in} dimensions")
+        count = max(len(self), len(other))
+        if {len(self), len(other)} - {1, count}:
+            raise ValueError(
+                f"cannot merge {len(self)} with {len(other)} features one by one: lengths must agree or be 1"
+            )
+        return ClusterFeatures._adopt(*_core.merged_pairs(*self._repeated(count), *other._repeated(count)))
+
+    def _repeated(self, count: int) -> tuple[Floats, ...]:
+        return self.arrays() if len(self) == count else tuple(np.repeat(a, count, axis=0) for a in self.arrays())
+
+    def total(self) -> ClusterFeatures:
+        """All features merged into one."""
+        weight = self.weight.sum()
+        if not weight > 0:
+            raise ValueError("there is nothing to add up: all weights are zero")
+        origin = self.mean[0]  # sums are taken relative to a point of the data, so that a far origin costs no digits
+        mean = origin + (self.weight / weight) @ (self.mean - origin)
+        sse = self.sse.sum() + self.weight @ ((self.mean - mean) ** 2).sum(axis=1)
+        return ClusterFeatures._adopt(np.array([weight]), mean[None], np.array([sse]))

@@ -1,0 +1,356 @@
+"""Hierarchical clustering of points, distances and cluster features: the door to the compiled algorithms.
+
+Two things happen here and nowhere else: names and data are turned into one call of the core, and the core's numbers into
+scipy's units.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core
+from .checks import Floats, as_choice, as_nonnegative, as_rows, as_threads, bytes_text
+from .errors import MemoryLimitError
+from .features import ClusterFeatures
+from .progress import reporter
+
+logger = logging.getLogger("silverbirch")
+
+MODES = ("centers", "linkage", "aggregation")
+ALGORITHMS = ("auto", *_core.ALGORITHMS)
+_PROTOTYPE_LINKAGES = ("minimax", "medoid")
+_NOT_REDUCIBLE = ("centroid", "median", "medoid")
+
+
+@dataclass(frozen=True)
+class _FeatureForm:
+    """How a linkage is computed from cluster features alone: table 2 of the paper."""
+
+    cf_distance: str
+    equal_vote: bool = False
+    scale: float = 1.0  # Ward's linkage is twice D4 squared
+
+
+_FEATURE_FORMS = {
+    "ward": _FeatureForm("ward", scale=2.0),
+    "average": _FeatureForm("average"),
+    "weighted": _FeatureForm("average", equal_vote=True),
+    "centroid": _FeatureForm("centroid"),
+    "median": _FeatureForm("centroid", equal_vote=True),
+}
+# These are defined on squared Euclidean distances and reported as roots, as in scipy.
+_EUCLIDEAN_ONLY = ("centroid", "median", "ward")
+
+
+class LinkageMatrix(np.ndarray[Any, np.dtype[np.float64]]):
+    """A Z that also knows its prototypes: `Z.prototypes[i]` is the number of the object that stands for row i."""
+
+    prototypes: NDArray[np.int64]
+
+
+def linkage(
+    data: Any,
+    method: str = "single",
+    metric: Any = "euclidean",
+    optimal_ordering: bool = False,
+    *,
+    weights: Any = None,
+    mode: str = "linkage",
+    algorithm: str = "auto",
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> Floats:
+    """The dendrogram of hierarchical agglomerative clustering, as `scipy.cluster.hierarchy.linkage` returns it.
+
+    Parameters
+    ----------
+    data : points (n, d), a condensed distance vector, or ClusterFeatures
+    method : "single", "complete", "average", "weighted", "centroid", "median", "ward", "minimax" or "medoid";
+        with mode="aggregation" a CF distance: "centroid", "manhattan", "average", "diameter", "ward" or "radius"
+    metric : any metric of `scipy.spatial.distance.pdist`, for points; centroid, median and ward need "euclidean"
+    optimal_ordering : reorder the leaves so that neighbours are near; quadratic, as in scipy
+    weights : how often each row counts; 0 leaves it out, and the leaves are numbered without it
+    mode : how cluster features are treated. "linkage": initial distances from the whole features, then the linkage with
+        their weights. "centers": their means as if they were points. "aggregation": features are merged at each step and
+        distances computed anew from them.
+    algorithm : "auto", or by name: "agnes" (naive, the reference), "anderberg", "nn_chain", "generic", "mst" (single)
+    n_jobs : threads; None is one, -1 all. The result does not depend on it.
+    progress : show progress on stderr
+
+    Returns
+    -------
+    Z : float64 (n - 1, 4), valid for every function of scipy.cluster.hierarchy; for minimax and medoid with an attribute
+        `prototypes`, the number of the object that stands for each row's cluster
+
+    Notes
+    -----
+    Heights are in scipy's units. On points "average" and "weighted" mean Euclidean distances; metric="sqeuclidean" gives
+    the mean squared distance. On cluster features they mean squared distances, the only ones features keep exactly, and
+    the height is the root (D2).
+
+    On cluster features "single", "complete", "minimax" and "medoid" are approximate: they see the means only. They are
+    exact where every feature is one point.
+
+    "centroid", "median" and "medoid" are not reducible: "auto", "agnes", "anderberg" and "generic" give the greedy result,
+    "nn_chain" gives another dendrogram.
+
+    "ward", "average" (squared), "weighted" (squared), "centroid", "median", "single" and "medoid" of points or features
+    need memory linear in their number; the others 8 bytes for each pair, and so do "agnes" and "anderberg".
+    """
+    mode = as_choice(mode, "mode", MODES)
+    method = as_choice(method, "method", _core.CF_DISTANCES if mode == "aggregation" else _core.LINKAGES)
+    job = _Job(method, as_choice(algorithm, "algorithm", ALGORITHMS), as_threads(n_jobs), progress)
+
+    if isinstance(data, ClusterFeatures):
+        if weights is not None:
+            raise ValueError("cluster features have weights of their own: leave `weights` out")
+        _require_euclidean(metric, "cluster features")
+        objects = _with_weight(data)
+        Z, geometry = _cluster_features(job, objects, mode), objects.mean
+    elif np.ndim(data) == 1:
+        if mode != "linkage":
+            raise ValueError(f"mode={mode!r} is for points and cluster features; distances have mode='linkage' only")
+        geometry, weight = _checked_distances(np.asarray(data), weights)
+        Z = _cluster_distances(job, geometry, weight)
+    else:
+        Z, geometry = _cluster_points(job, data, metric, weights, mode)
+    return _optimally_ordered(Z, geometry) if optimal_ordering and len(Z) else Z
+
+
+@dataclass(frozen=True)
+class _Job:
+    method: str
+    algorithm: str
+    threads: int
+    progress: bool
+    max_memory: int | None = None
+
+    def report(self) -> Any:
+        return reporter(self.progress, f"{self.method} linkage")
+
+
+def cluster_features(
+    features: ClusterFeatures,
+    method: str,
+    mode: str,
+    algorithm: str,
+    *,
+    n_jobs: int | None = None,
+    progress: bool = False,
+    max_memory: int | None = None,
+) -> Floats:
+    """`linkage` of cluster features, refused where it would need more than max_memory bytes."""
+    return _cluster_features(_Job(method, algorithm, as_threads(n_jobs), progress, max_memory), features, mode)
+
+
+def _cluster_features(job: _Job, features: ClusterFeatures, mode: str) -> Floats:
+    method = job.method
+    if mode == "aggregation":
+        return _merge_features(job, features, _FeatureForm(method, scale=2.0 if method == "ward" else 1.0))
+    if mode == "centers":
+        features = ClusterFeatures._adopt(np.ones(len(features)), features.mean, np.zeros(len(features)))
+    if method in _FEATURE_FORMS and not (mode == "centers" and method in ("average", "weighted")):
+        return _cluster_squared(job, features)
+    return _cluster_centers(job, features)
+
+
+def _cluster_points(job: _Job, data: Any, metric: Any, weights: Any, mode: str) -> tuple[Floats, Floats]:
+    """Z, and the points or distances it is of."""
+    rows = np.asarray(as_rows(data, name="data"), dtype=np.float64)
+    _warn_of_square_distances(rows)
+    weight = np.ones(len(rows)) if weights is None else as_nonnegative(weights, len(rows), "weights")
+    points = _with_weight(ClusterFeatures._adopt(weight, rows.view(), np.zeros(len(rows))))
+    if mode == "centers" and job.method in ("average", "weighted"):
+        points = ClusterFeatures._adopt(np.ones(len(points)), points.mean, points.sse)
+    if mode == "aggregation" or job.method in _EUCLIDEAN_ONLY:
+        _require_euclidean(metric, "mode='aggregation'" if mode == "aggregation" else f"method {job.method!r}")
+        return _cluster_features(job, points, mode), points.mean
+    if isinstance(metric, str) and metric == "euclidean":
+        return _cluster_centers(job, points), points.mean
+    if isinstance(metric, str) and metric == "sqeuclidean" and job.method in _FEATURE_FORMS:
+        Z = _cluster_squared(job, points)
+        Z[:, 2] **= 2
+        return Z, points.mean
+    from scipy.spatial.distance import pdist
+
+    _announce_pairs(job, len(points))
+    distances = pdist(points.mean, metric)
+    _require_finite(distances, f"metric {metric!r} gave")
+    return _cluster_distances(job, distances, points.weight), distances
+
+
+def _cluster_squared(job: _Job, features: ClusterFeatures) -> Floats:
+    """The linkages that squared distances and cluster features are enough for; heights are roots."""
+    form = _FEATURE_FORMS[job.method]
+    if job.algorithm not in ("agnes", "anderberg"):
+        return _merge_features(job, features, form)
+    squared = _pairwise_squared(job, features, form.cf_distance)
+    squared *= form.scale
+    Z, _ = _core.cluster_matrix(squared, features.weight, job.method, job.algorithm, job.report())
+    return _with_roots(Z)
+
+
+def _merge_features(job: _Job, features: ClusterFeatures, form: _FeatureForm) -> Floats:
+    """In linear memory. D0, D1, D3 and R can come nearer by a merge, so the default for them is the greedy algorithm."""
+    algorithm = job.algorithm
+    if algorithm == "auto":
+        algorithm = "nn_chain" if form.cf_distance in ("ward", "average") else "generic"
+    elif algorithm == "mst":
+        raise ValueError(f"algorithm='mst' is for single linkage: use algorithm='auto' for {job.method!r}")
+    Z, _ = _core.cluster_features(*features.arrays(), form.cf_distance, form.equal_vote, algorithm, job.report())
+    return _with_roots(Z, form.scale)
+
+
+def _cluster_centers(job: _Job, features: ClusterFeatures) -> Floats:
+    """The linkages that need Euclidean distances of points; features count as points at their means."""
+    if job.method == "single" and job.algorithm in ("auto", "mst"):
+        Z, _ = _core.cluster_features(*features.arrays(), "centroid", False, "mst", job.report())
+        return _with_roots(Z)
+    if job.method in _PROTOTYPE_LINKAGES:
+        if job.method == "minimax":
+            _announce_pairs(job, len(features))
+        return _with_prototypes(
+            *_core.cluster_points_by_prototypes(
+                features.weight, features.mean, job.method, _matrix_algorithm(job), job.report()
+            )
+        )
+    distances = _pairwise_squared(job, features, "centroid")
+    np.sqrt(distances, out=distances)
+    Z, _ = _core.cluster_matrix(distances, features.weight, job.method, _matrix_algorithm(job), job.report())
+    return Z
+
+
+def _cluster_distances(job: _Job, distances: Floats, weight: Floats) -> Floats:
+    algorithm = _matrix_algorithm(job)
+    if job.method in _PROTOTYPE_LINKAGES:
+        return _with_prototypes(*_core.cluster_by_prototypes(distances, weight, job.method, algorithm, job.report()))
+    if job.method not in _EUCLIDEAN_ONLY:
+        Z, _ = _core.cluster_matrix(distances.copy(), weight, job.method, algorithm, job.report())
+        return Z
+    squared = distances**2
+    if job.method == "ward" and not np.all(weight == 1.0):
+        first, second = np.triu_indices(len(weight), 1)
+        squared *= 2.0 * weight[first] * weight[second] / (weight[first] + weight[second])
+    Z, _ = _core.cluster_matrix(squared, weight, job.method, algorithm, job.report())
+    return _with_roots(Z)
+
+
+def _matrix_algorithm(job: _Job) -> str:
+    if job.algorithm == "mst" and job.method != "single":
+        raise ValueError(f"algorithm='mst' is for single linkage: use algorithm='auto' for {job.method!r}")
+    if job.algorithm != "auto":
+        return job.algorithm
+    if job.method == "single":
+        return "mst"
+    return "generic" if job.method in _NOT_REDUCIBLE else "nn_chain"
+
+
+def _pairwise_squared(job: _Job, features: ClusterFeatures, cf_distance: str) -> Floats:
+    _announce_pairs(job, len(features))
+    return _core.pairwise_squared_distances(*features.arrays(), cf_distance, job.threads, None)
+
+
+def _announce_pairs(job: _Job, count: int) -> None:
+    """Says what the distances of all pairs will take, and refuses what cannot be had, before anything is allocated."""
+    needed = 8 * (count * (count - 1) // 2)
+    logger.info("%s linkage of %d objects: %s for the distances of all pairs", job.method, count, bytes_text(needed))
+    linear = "method='ward' needs memory for the objects alone"
+    if job.max_memory is not None and needed > job.max_memory:
+        raise MemoryLimitError(
+            f"{job.method} linkage of {count} objects needs {bytes_text(needed)} for the distances of all pairs, "
+            f"max_memory={bytes_text(job.max_memory)}: lower max_leaves to {int((job.max_memory / 4) ** 0.5)} or raise "
+            f"max_memory; {linear}"
+        )
+    available = _physical_memory()
+    if available is not None and needed > available:
+        raise MemoryLimitError(
+            f"{job.method} linkage of {count} objects needs {bytes_text(needed)} for the distances of all pairs and the "
+            f"machine has {bytes_text(available)}: aggregate first with CFTree or Betula; {linear}"
+        )
+
+
+def _physical_memory() -> int | None:
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # not every system tells
+        return None
+
+
+def _with_roots(Z: Floats, scale: float = 1.0) -> Floats:
+    Z[:, 2] = np.sqrt(np.maximum(Z[:, 2] * scale, 0.0))  # a recurrence on squares can end a rounding below zero
+    return Z
+
+
+def _with_prototypes(Z: Floats, prototypes: NDArray[np.int64]) -> LinkageMatrix:
+    result = Z.view(LinkageMatrix)
+    result.prototypes = prototypes
+    return result
+
+
+def _with_weight(features: ClusterFeatures) -> ClusterFeatures:
+    """Without the features of weight zero: they are the same as no feature."""
+    present = features.weight > 0
+    if not present.any():
+        raise ValueError("there is nothing to cluster: all weights are zero")
+    return features if present.all() else features[present]
+
+
+def _checked_distances(array: NDArray[Any], weights: Any) -> tuple[Floats, Floats]:
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"distances of type {array.dtype}: numbers are needed")
+    distances: Floats = np.ascontiguousarray(array, dtype=np.float64)
+    count = round((1 + (1 + 8 * len(distances)) ** 0.5) / 2)
+    if len(distances) == 0 or count * (count - 1) // 2 != len(distances):
+        raise ValueError(
+            f"{len(distances)} distances: a condensed vector of n objects has n(n-1)/2; for values of one column pass "
+            "data.reshape(-1, 1)"
+        )
+    _require_finite(distances, "data holds")
+    if weights is None:
+        return distances, np.ones(count)
+    weight = as_nonnegative(weights, count, "weights")
+    if (weight > 0).all():
+        return distances, weight
+    from scipy.spatial.distance import squareform
+
+    present = weight > 0
+    if not present.any():
+        raise ValueError("there is nothing to cluster: all weights are zero")
+    square = squareform(distances, checks=False)
+    return squareform(square[np.ix_(present, present)], checks=False), weight[present]
+
+
+def _require_finite(distances: Floats, what: str) -> None:
+    bad = np.flatnonzero(~np.isfinite(distances))
+    if bad.size:
+        raise ValueError(f"{what} distance {distances[bad[0]]} at position {bad[0]}: distances must be finite")
+
+
+def _warn_of_square_distances(rows: Floats) -> None:
+    """As scipy does: a whole distance matrix passed as points is clustered as points, and seldom meant so."""
+    square = rows.shape[0] == rows.shape[1] > 1
+    if square and (rows >= 0).all() and not rows.diagonal().any() and np.array_equal(rows, rows.T):
+        warnings.warn(
+            "data looks like a square distance matrix but is clustered as points: pass "
+            "scipy.spatial.distance.squareform(data) if distances are meant",
+            stacklevel=4,
+        )
+
+
+def _require_euclidean(metric: Any, what: str) -> None:
+    if not isinstance(metric, str) or metric != "euclidean":
+        raise ValueError(f"metric={metric!r} with {what}: only 'euclidean' is defined there")
+
+
+def _optimally_ordered(Z: Floats, geometry: Floats) -> Floats:
+    from scipy.cluster.hierarchy import optimal_leaf_ordering
+
+    ordered: Floats = optimal_leaf_ordering(np.asarray(Z), geometry)
+    return _with_prototypes(ordered, Z.prototypes) if isinstance(Z, LinkageMatrix) else ordered

@@ -1,0 +1,274 @@
+"""The CF-tree: any number of rows into a bounded number of cluster features."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core, files
+from .checks import as_bytes, as_choice, as_count, as_nonnegative, as_rows, as_threads, as_threshold, bytes_text
+from .errors import ModelFileError
+from .features import ClusterFeatures
+from .progress import Report
+
+_NO_LIMIT = 2**62
+# More entries to a node give finer leaves for the same number of them (docs/tree.md); in many dimensions a node of that
+# size costs more than it gains.
+_BRANCHING_FEW_DIMENSIONS, _BRANCHING_MANY_DIMENSIONS, _MANY_DIMENSIONS = 63, 15, 32
+# A leaf's bytes, times: nodes are about two thirds full, a rebuild holds the old and the new tree, and the features are
+# copied out at the end.
+_MEMORY_FACTOR = 4
+_MEMORY_EXTRA = 64
+
+
+def leaf_limit(max_memory: int, n_dimensions: int) -> int:
+    """How many leaves a tree may have so that all it does stays within max_memory bytes."""
+    limit = max_memory // (_MEMORY_FACTOR * 8 * (n_dimensions + 2) + _MEMORY_EXTRA)
+    if limit < 2:
+        raise ValueError(
+            f"max_memory={bytes_text(max_memory)} does not hold two leaves of {n_dimensions} dimensions: raise it"
+        )
+    return limit
+
+
+class CFTree:
+    """A BETULA CF-tree (Lang & Schubert): one pass, bounded memory, numerically stable.
+
+    Parameters
+    ----------
+    threshold : how large a leaf may grow, in the units of `absorption`; 0 merges exact duplicates only
+    max_leaves : when there are more, the tree is rebuilt with a larger threshold; None for no limit
+    max_memory : bytes, or a string like "256MB", turned into a limit of leaves once the width of the rows is known
+    distance : which child a row goes down to: "centroid" (D0), "manhattan" (D1), "average" (D2), "diameter" (D3),
+        "ward" (D4) or "radius" (R)
+    absorption : what the threshold bounds, by the same names
+    branching : entries of a node; None chooses by the number of dimensions
+    dtype : float32 or float64 to round rows to that precision on the way in; None takes them as they are. Sums and means
+        are float64 either way.
+
+    The same rows in the same order give the same tree, to the bit. The tree may be used from several threads; their calls
+    follow each other.
+    """
+
+    def __init__(
+        self,
+        threshold: float = 0.0,
+        max_leaves: int | None = None,
+        max_memory: int | str | None = None,
+        distance: str = "ward",
+        absorption: str = "radius",
+        branching: int | None = None,
+        dtype: Any = None,
+    ) -> None:
+        self._initial_threshold = as_threshold(threshold)
+        self.max_leaves = None if max_leaves is None else as_count(max_leaves, "max_leaves")
+        self.max_memory = None if max_memory is None else as_bytes(max_memory)
+        self.distance = as_choice(distance, "distance", _core.CF_DISTANCES)
+        self.absorption = as_choice(absorption, "absorption", _core.CF_DISTANCES)
+        self.branching = None if branching is None else as_count(branching, "branching", least=2)
+        if dtype is not None and np.dtype(dtype) not in (np.float32, np.float64):
+            raise ValueError(f"dtype={dtype!r}: must be float32, float64 or None")
+        self.dtype = None if dtype is None else np.dtype(dtype)
+        self._reset(None)
+
+    def _reset(self, core: _core.CfTree | None) -> None:
+        self._core = core
+        self._lock = threading.RLock()
+        self._forget()
+
+    def _forget(self) -> None:
+        """What was computed from the leaves no longer holds."""
+        self._features: ClusterFeatures | None = None
+        self._index: _core.NearestIndex | None = None
+
+    def insert(self, X: Any, weight: Any = None, *, progress: Report | None = None) -> CFTree:
+        """Adds rows (n, d), each counting `weight` times, or cluster features. Returns the tree.
+
+        Bad input raises and leaves the tree as it was. An interrupt leaves the rows inserted up to then.
+        """
+        if isinstance(X, ClusterFeatures):
+            if weight is not None:
+                raise ValueError("cluster features have weights of their own: leave `weight` out")
+            with self._changing(X.n_features_in) as core:
+                core.insert_features(*X.arrays(), progress)
+        else:
+            rows = as_rows(X, dtype=self.dtype)
+            weights = None if weight is None else as_nonnegative(weight, len(rows), "weight")
+            with self._changing(rows.shape[1]) as core:
+                core.insert_rows(rows, weights, progress)
+        return self
+
+    def merge(self, tree: CFTree, *, progress: Report | None = None) -> CFTree:
+        """Adds all that another tree holds, leaf by leaf. Returns this tree.
+
+        The other's leaves are as coarse as its threshold, so this tree's threshold rises to that.
+        """
+        if not isinstance(tree, CFTree):
+            raise TypeError(f"can only merge with a CFTree, not {type(tree).__name__}")
+        with tree._lock:
+            if tree.n_leaves == 0:
+                return self
+            features, threshold = tree.features, tree.threshold
+        with self._changing(features.n_features_in) as core:
+            core.raise_threshold(threshold**2)
+            core.insert_features(*features.arrays(), progress)
+        return self
+
+    @contextlib.contextmanager
+    def _changing(self, n_dimensions: int) -> Iterator[_core.CfTree]:
+        """The compiled tree, locked, for rows of that width; what was computed from the old leaves is dropped."""
+        with self._lock:
+            self._core = self._core_for(n_dimensions)
+            self._forget()
+            yield self._core
+
+    def _core_for(self, n_dimensions: int) -> _core.CfTree:
+        """The compiled tree for rows of that width; made when the first ones arrive."""
+        if self._core is not None:
+            if self._core.dim != n_dimensions:
+                raise ValueError(
+                    f"X has {n_dimensions} columns but the tree has {self._core.dim}: pass the same columns"
+                )
+            return self._core
+        return _core.CfTree(n_dimensions, *self._core_options(n_dimensions))
+
+    def _core_options(self, n_dimensions: int) -> tuple[str, str, float, int, int]:
+        limits = [_NO_LIMIT]
+        if self.max_leaves is not None:
+            limits.append(self.max_leaves)
+        if self.max_memory is not None:
+            limits.append(leaf_limit(self.max_memory, n_dimensions))
+        few = n_dimensions < _MANY_DIMENSIONS
+        branching = self.branching or (_BRANCHING_FEW_DIMENSIONS if few else _BRANCHING_MANY_DIMENSIONS)
+        return self.distance, self.absorption, self._initial_threshold**2, min(limits), branching
+
+    @property
+    def features(self) -> ClusterFeatures:
+        """The leaves."""
+        with self._lock:
+            if self._features is None:
+                core = self._filled_core()
+                self._features = ClusterFeatures._adopt(*core.leaves())
+            return self._features
+
+    def assign(self, X: Any, *, n_jobs: int | None = None, progress: Report | None = None) -> NDArray[np.int64]:
+        """For each row the number of the leaf whose mean is exactly the nearest; the lowest one among equals."""
+        rows = as_rows(X, dtype=self.dtype)
+        threads = as_threads(n_jobs)
+        with self._lock:
+            core = self._filled_core()
+            if rows.shape[1] != core.dim:
+                raise ValueError(f"X has {rows.shape[1]} columns but the tree has {core.dim}: pass the same columns")
+            if self._index is None:
+                self._index = _core.NearestIndex(self.features.mean)
+            index = self._index
+        return index.nearest(rows, threads, progress)
+
+    def _filled_core(self) -> _core.CfTree:
+        if self._core is None or self._core.leaf_count == 0:
+            raise ValueError("the tree is empty: insert rows first")
+        return self._core
+
+    @property
+    def threshold(self) -> float:
+        """The threshold now; it grows with each rebuild."""
+        return self._initial_threshold if self._core is None else float(np.sqrt(self._core.squared_threshold))
+
+    @property
+    def n_leaves(self) -> int:
+        return 0 if self._core is None else self._core.leaf_count
+
+    @property
+    def n_rebuilds(self) -> int:
+        return 0 if self._core is None else self._core.rebuild_count
+
+    @property
+    def n_points(self) -> float:
+        """The total weight inserted: the number of rows where all have weight 1."""
+        return 0.0 if self._core is None else self._core.total_weight
+
+    @property
+    def memory_bytes(self) -> int:
+        """What the nodes take now."""
+        return 0 if self._core is None else self._core.memory_bytes
+
+    def __len__(self) -> int:
+        return self.n_leaves
+
+    def __repr__(self) -> str:
+        return f"CFTree({self.n_leaves} leaves, {self.n_points:g} points, threshold {self.threshold:.4g})"
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the whole tree; `load` gives it back so that it goes on to the same bits."""
+        with self._lock:
+            header, arrays = self._state()
+        files.write(path, "tree", header, arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> CFTree:
+        header, arrays = files.read(path, "tree")
+        try:
+            return cls._from_state(header, arrays)
+        except (KeyError, TypeError, ValueError) as error:
+            raise ModelFileError(f"{path} does not hold a whole tree: {error}") from None
+
+    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        parameters = {
+            "threshold": self._initial_threshold,
+            "max_leaves": self.max_leaves,
+            "max_memory": self.max_memory,
+            "distance": self.distance,
+            "absorption": self.absorption,
+            "branching": self.branching,
+            "dtype": None if self.dtype is None else self.dtype.name,
+        }
+        header: dict[str, Any] = {"parameters": parameters, "levels": 0}
+        arrays: dict[str, NDArray[Any]] = {}
+        if self._core is not None:
+            levels = self._core.levels()
+            header |= {
+                "levels": len(levels),
+                "dimensions": self._core.dim,
+                "squared_threshold": self._core.squared_threshold,
+                "rebuilds": self._core.rebuild_count,
+                "points": self._core.total_weight,
+            }
+            for i, level in enumerate(levels):
+                arrays |= {f"{i}.{name}": a for name, a in zip(("count", "weight", "mean", "sse"), level, strict=True)}
+        return header, arrays
+
+    @classmethod
+    def _from_state(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> CFTree:
+        tree = cls(**header["parameters"])
+        if header["levels"]:
+            dim = header["dimensions"]
+            distance, absorption, _, max_leaves, branching = tree._core_options(dim)
+            levels = [_checked_level(arrays, i, dim) for i in range(header["levels"])]
+            squared_threshold = as_threshold(header["squared_threshold"])
+            core = _core.CfTree.from_levels(
+                dim, distance, absorption, squared_threshold, max_leaves, branching, levels,
+                header["rebuilds"], header["points"],
+            )  # fmt: skip
+            tree._reset(core)
+        return tree
+
+    def __getstate__(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        with self._lock:
+            return self._state()
+
+    def __setstate__(self, state: tuple[dict[str, Any], dict[str, NDArray[Any]]]) -> None:
+        self.__dict__.update(CFTree._from_state(*state).__dict__)
+
+
+def _checked_level(arrays: dict[str, NDArray[Any]], level: int, dim: int) -> tuple[NDArray[Any], ...]:
+    count = np.ascontiguousarray(arrays[f"{level}.count"], dtype=np.uint32)
+    if not len(arrays[f"{level}.weight"]):  # an empty tree has one empty node
+        return count, np.empty(0), np.empty((0, dim)), np.empty(0)
+    features = ClusterFeatures(*(arrays[f"{level}.{name}"] for name in ("weight", "mean", "sse")))
+    return count, *features.arrays()
