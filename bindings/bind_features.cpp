@@ -4,8 +4,7 @@
 namespace sb = silverbirch;
 
 void bind_features(nb::module_& m) {
-  std::vector<std::string> names(sb::kCfDistanceNames.begin(), sb::kCfDistanceNames.end());
-  m.attr("CF_DISTANCES") = nb::tuple(nb::cast(names));
+  m.def("cf_distance_names", [] { return name_list(sb::kCfDistanceNames); });
   m.attr("LARGEST_COORDINATE") = sb::kLargestCoordinate;
 
   m.def(
@@ -40,7 +39,7 @@ void bind_features(nb::module_& m) {
   m.def(
       "pairwise_squared_distances",
       [](const Array1<const double>& weight, const Array2<const double>& mean, const Array1<const double>& sse,
-         const std::string& distance, std::size_t threads, std::optional<nb::callable> progress) {
+         const std::string& distance, std::size_t threads, Callback progress) {
         const sb::FeaturesView features = view(weight, mean, sse);
         const sb::CfDistance cf_distance = sb::cf_distance_from_name(distance);
         std::vector<double> condensed(features.size * (features.size - 1) / 2);

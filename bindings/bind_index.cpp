@@ -10,7 +10,7 @@ namespace {
 
 template <class Scalar>
 NumpyArray<std::int64_t> nearest(const sb::NearestIndex& index, const Array2<const Scalar>& rows, std::size_t threads,
-                                 std::optional<nb::callable> progress) {
+                                 Callback progress) {
   const std::size_t dim = index.dim();
   if (rows.shape(1) != dim) throw std::invalid_argument("rows have the wrong width");
   std::vector<std::int64_t> result(rows.shape(0));

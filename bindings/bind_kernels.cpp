@@ -8,9 +8,8 @@ void bind_kernels(nb::module_& m) {
   m.def(
       "supported_instruction_sets",
       [] {
-        std::vector<std::string> names;
-        for (const auto name : sb::supported_instruction_sets()) names.emplace_back(name);
-        return names;
+        const auto names = sb::supported_instruction_sets();
+        return std::vector<std::string>(names.begin(), names.end());
       },
       "Those this machine runs, slowest first.");
   m.def(

@@ -5,10 +5,12 @@ namespace sb = silverbirch;
 
 namespace {
 
-nb::tuple to_numpy_merges(sb::Merges&& merges) {
+using MergeArrays = std::pair<NumpyArray<double>, NumpyArray<std::int64_t>>;
+
+MergeArrays to_numpy_merges(sb::Merges&& merges) {
   const std::size_t count = merges.prototypes.size();
   std::vector<std::int64_t> prototypes(merges.prototypes.begin(), merges.prototypes.end());
-  return nb::make_tuple(to_numpy(std::move(merges.z), {count, 4}), to_numpy(std::move(prototypes)));
+  return {to_numpy(std::move(merges.z), {count, 4}), to_numpy(std::move(prototypes))};
 }
 
 void check_condensed(std::size_t pairs, std::size_t objects) {
@@ -16,22 +18,16 @@ void check_condensed(std::size_t pairs, std::size_t objects) {
     throw std::invalid_argument("the condensed distances do not fit the number of weights");
 }
 
-template <std::size_t N>
-nb::tuple names(const std::array<std::string_view, N>& table) {
-  return nb::tuple(nb::cast(std::vector<std::string>(table.begin(), table.end())));
-}
-
 }  // namespace
 
 void bind_linkage(nb::module_& m) {
-  m.attr("LINKAGES") = names(sb::kLinkageNames);
-  m.attr("ALGORITHMS") = names(sb::kAlgorithmNames);
+  m.def("linkage_names", [] { return name_list(sb::kLinkageNames); });
+  m.def("algorithm_names", [] { return name_list(sb::kAlgorithmNames); });
 
   m.def(
       "cluster_features",
       [](const Array1<const double>& weight, const Array2<const double>& mean, const Array1<const double>& sse,
-         const std::string& distance, bool equal_vote, const std::string& algorithm,
-         std::optional<nb::callable> progress) {
+         const std::string& distance, bool equal_vote, const std::string& algorithm, Callback progress) {
         const sb::FeaturesView features = view(weight, mean, sse);
         const auto cf_distance = sb::cf_distance_from_name(distance);
         const auto how = sb::algorithm_from_name(algorithm);
@@ -46,7 +42,7 @@ void bind_linkage(nb::module_& m) {
   m.def(
       "cluster_matrix",
       [](const Array1<double>& condensed, const Array1<const double>& weight, const std::string& linkage,
-         const std::string& algorithm, std::optional<nb::callable> progress) {
+         const std::string& algorithm, Callback progress) {
         check_condensed(condensed.shape(0), weight.shape(0));
         const auto kind = sb::linkage_from_name(linkage);
         const auto how = sb::algorithm_from_name(algorithm);
@@ -60,7 +56,7 @@ void bind_linkage(nb::module_& m) {
   m.def(
       "cluster_by_prototypes",
       [](const Array1<const double>& condensed, const Array1<const double>& weight, const std::string& linkage,
-         const std::string& algorithm, std::optional<nb::callable> progress) {
+         const std::string& algorithm, Callback progress) {
         check_condensed(condensed.shape(0), weight.shape(0));
         const auto kind = sb::linkage_from_name(linkage);
         const auto how = sb::algorithm_from_name(algorithm);
@@ -74,7 +70,7 @@ void bind_linkage(nb::module_& m) {
   m.def(
       "cluster_points_by_prototypes",
       [](const Array1<const double>& weight, const Array2<const double>& points, const std::string& linkage,
-         const std::string& algorithm, std::optional<nb::callable> progress) {
+         const std::string& algorithm, Callback progress) {
         const sb::FeaturesView features = view(weight, points, weight);  // the sses are not used
         const auto kind = sb::linkage_from_name(linkage);
         const auto how = sb::algorithm_from_name(algorithm);

@@ -7,7 +7,7 @@ namespace {
 
 template <class Scalar>
 void insert_rows(sb::CfTree& tree, const Array2<const Scalar>& rows, const std::optional<Array1<const double>>& weights,
-                 std::optional<nb::callable> progress) {
+                 Callback progress) {
   if (rows.shape(1) != tree.dim()) throw std::invalid_argument("rows have the wrong width");
   if (weights && weights->shape(0) != rows.shape(0)) throw std::invalid_argument("one weight for each row, please");
   without_gil(std::move(progress), [&](const sb::Progress& report) {
@@ -15,23 +15,24 @@ void insert_rows(sb::CfTree& tree, const Array2<const Scalar>& rows, const std::
   });
 }
 
-nb::list levels(const sb::CfTree& tree) {
+// (counts, weight, mean, sse) of one level
+using LevelOut = std::tuple<NumpyArray<std::uint32_t>, NumpyArray<double>, NumpyArray<double>, NumpyArray<double>>;
+using LevelIn =
+    std::tuple<Array1<const std::uint32_t>, Array1<const double>, Array2<const double>, Array1<const double>>;
+
+std::vector<LevelOut> levels(const sb::CfTree& tree) {
   sb::TreeLevels levels = tree.levels();
-  nb::list result;
-  for (std::size_t l = 0; l < levels.counts.size(); ++l) {
-    const nb::tuple entries = to_numpy(std::move(levels.entries[l]));
-    result.append(nb::make_tuple(to_numpy(std::move(levels.counts[l])), entries[0], entries[1], entries[2]));
-  }
+  std::vector<LevelOut> result;
+  for (std::size_t l = 0; l < levels.counts.size(); ++l)
+    result.push_back(
+        std::tuple_cat(std::tuple(to_numpy(std::move(levels.counts[l]))), to_numpy(std::move(levels.entries[l]))));
   return result;
 }
 
-sb::TreeLevels levels_from(const nb::list& stored, std::size_t dim) {
+sb::TreeLevels levels_from(const std::vector<LevelIn>& stored, std::size_t dim) {
   sb::TreeLevels levels;
-  for (const nb::handle item : stored) {
-    const auto level = nb::cast<nb::tuple>(item);
-    const auto counts = nb::cast<Array1<const std::uint32_t>>(level[0]);
-    const auto features = view(nb::cast<Array1<const double>>(level[1]), nb::cast<Array2<const double>>(level[2]),
-                               nb::cast<Array1<const double>>(level[3]));
+  for (const auto& [counts, weight, mean, sse] : stored) {
+    const sb::FeaturesView features = view(weight, mean, sse);
     if (features.dim != dim) throw std::invalid_argument("a stored tree must have means of one width");
     levels.counts.emplace_back(counts.data(), counts.data() + counts.shape(0));
     levels.entries.push_back({dim,
@@ -63,8 +64,8 @@ void bind_tree(nb::module_& m) {
       .def_static(
           "from_levels",
           [](std::size_t dim, const std::string& distance, const std::string& absorption, double squared_threshold,
-             std::size_t max_leaves, std::size_t branching, const nb::list& stored, std::size_t rebuild_count,
-             double total_weight) {
+             std::size_t max_leaves, std::size_t branching, const std::vector<LevelIn>& stored,
+             std::size_t rebuild_count, double total_weight) {
             return sb::CfTree(dim, options_from(distance, absorption, squared_threshold, max_leaves, branching),
                               levels_from(stored, dim), rebuild_count, total_weight);
           },
@@ -76,7 +77,7 @@ void bind_tree(nb::module_& m) {
       .def(
           "insert_features",
           [](sb::CfTree& tree, const Array1<const double>& weight, const Array2<const double>& mean,
-             const Array1<const double>& sse, std::optional<nb::callable> progress) {
+             const Array1<const double>& sse, Callback progress) {
             const sb::FeaturesView features = view(weight, mean, sse);
             if (features.dim != tree.dim()) throw std::invalid_argument("features have the wrong width");
             without_gil(std::move(progress),

@@ -5,11 +5,17 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <array>
 #include <chrono>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -40,10 +46,14 @@ NumpyArray<T> to_numpy(std::vector<T>&& values) {
 
 using FeatureArrays = std::tuple<NumpyArray<double>, NumpyArray<double>, NumpyArray<double>>;
 
-inline nb::tuple to_numpy(silverbirch::Features&& f) {
+inline FeatureArrays to_numpy(silverbirch::Features&& f) {
   const std::size_t size = f.size(), dim = f.dim;
-  return nb::make_tuple(to_numpy(std::move(f.weight)), to_numpy(std::move(f.mean), {size, dim}),
-                        to_numpy(std::move(f.sse)));
+  return {to_numpy(std::move(f.weight)), to_numpy(std::move(f.mean), {size, dim}), to_numpy(std::move(f.sse))};
+}
+
+template <std::size_t N>
+std::vector<std::string> name_list(const std::array<std::string_view, N>& table) {
+  return {table.begin(), table.end()};
 }
 
 inline silverbirch::FeaturesView view(const Array1<const double>& weight, const Array2<const double>& mean,
@@ -53,11 +63,13 @@ inline silverbirch::FeaturesView view(const Array1<const double>& weight, const 
   return {mean.shape(0), mean.shape(1), weight.data(), mean.data(), sse.data()};
 }
 
+using Callback = std::optional<nb::typed<nb::callable, void(std::size_t done, std::size_t total)>>;
+
 // Passes a loop's progress to Python a few times a second, with the GIL taken for that moment only. Ctrl-C and whatever
 // the callback raises end the loop.
 class PythonProgress {
  public:
-  explicit PythonProgress(std::optional<nb::callable> callback) : callback_(std::move(callback)) {}
+  explicit PythonProgress(Callback callback) : callback_(std::move(callback)) {}
 
   silverbirch::Progress progress() {
     return [this](std::size_t done, std::size_t total) {
@@ -71,13 +83,13 @@ class PythonProgress {
   }
 
  private:
-  std::optional<nb::callable> callback_;
+  Callback callback_;
   std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
 };
 
 // Runs work(progress) without the GIL.
 template <class Work>
-auto without_gil(std::optional<nb::callable> callback, Work work) {
+auto without_gil(Callback callback, Work work) {
   PythonProgress python(std::move(callback));
   const silverbirch::Progress progress = python.progress();
   const nb::gil_scoped_release unlocked;

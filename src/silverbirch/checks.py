@@ -14,11 +14,17 @@ from . import _core
 Rows = NDArray[np.float64] | NDArray[np.float32]
 Floats = NDArray[np.float64]
 
+# The names the core knows, in its order.
+CF_DISTANCES = tuple(_core.cf_distance_names())
+LINKAGES = tuple(_core.linkage_names())
+ALGORITHMS = ("auto", *_core.algorithm_names())
+MODES = ("centers", "linkage", "aggregation")
+
 _UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 
 
 def as_rows(X: Any, *, name: str = "X", dtype: np.dtype[Any] | None = None) -> Rows:
-    """A contiguous float32 or float64 array of shape (n, d) with n, d ≥ 1 and finite values; a copy only where needed."""
+    """A contiguous float32 or float64 array (n, d) with n, d ≥ 1 and finite values; a copy only where needed."""
     if hasattr(X, "tocsr") or hasattr(X, "todense"):
         raise TypeError(f"{name} is a sparse matrix: cluster features are dense; pass {name}.toarray()")
     array = np.asarray(X)

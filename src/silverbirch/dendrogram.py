@@ -79,7 +79,7 @@ class Dendrogram:
 
     @property
     def weights(self) -> Floats:
-        """The mass of each node in points: m leaves, then the m-1 rows of Z. Leaves count one where no features are known."""
+        """The mass of each node in points: m leaves, then the m-1 rows of Z. Leaves of unknown features count one."""
         if self.features is None:
             return np.concatenate([np.ones(self.n_leaves), self.Z[:, 3]])
         return np.concatenate([self.features.weight, self.merged_features.weight])
@@ -101,8 +101,8 @@ class Dendrogram:
     def sse(self, k: Any) -> Any:
         """Sum of squared distances to the own cluster's mean when cut into k clusters; k may be an array.
 
-        From the features alone, exact for the points as they were absorbed by the leaves. Rows labelled by their nearest
-        leaf lie closer, so it is a close upper estimate for them.
+        From the features alone, exact for the points as they were absorbed by the leaves. Rows labelled by their
+        nearest leaf lie closer, so it is a close upper estimate for them.
         """
         counts = np.asarray(k)
         for count in counts.ravel():

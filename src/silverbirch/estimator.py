@@ -10,15 +10,14 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from . import _core
-from .checks import Floats, as_bytes, as_choice, as_threshold
+from .checks import ALGORITHMS, CF_DISTANCES, LINKAGES, MODES, Floats, as_bytes, as_choice, as_threshold
 from .dendrogram import Dendrogram
 from .features import ClusterFeatures
-from .linkage import ALGORITHMS, MODES, cluster_features
+from .linkage import cluster_features
 from .progress import reporter
 from .tree import CFTree
 
-# The CF distance that goes with a linkage (table 2 of the paper); the others see means only and take the tree's default.
+# The CF distance that goes with a linkage (table 2 of the paper); the others see means only: the tree's default.
 _MATCHING_DISTANCE = {"average": "average", "weighted": "average", "centroid": "centroid", "median": "centroid"}
 _DEFAULT_FIRST_ROWS = 25_000
 
@@ -104,6 +103,8 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         self.n_jobs = n_jobs
         self.progress = progress
 
+    _clustering: _Clustering | None
+
     # -- fitting
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -114,7 +115,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         leaf_of_row = tree.assign(rows, n_jobs=self.n_jobs, progress=reporter(self.progress, "nearest leaves"))
         self._take(tree, rows[: self._first_rows_limit()].copy())
         self._clustering = self._cluster(leaf_of_row)
-        self.labels_ = self._clustering.leaf_labels[leaf_of_row]
+        self.labels_: NDArray[np.int64] = self._clustering.leaf_labels[leaf_of_row]
         return self
 
     def partial_fit(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
@@ -140,7 +141,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         self.tree_ = tree
         # Clusters are numbered by the first row they occur in. A stream does not come back, so its first rows are kept.
         self._first_rows = first_rows
-        self._clustering: _Clustering | None = None
+        self._clustering = None
         self.__dict__.pop("labels_", None)
 
     def _first_rows_limit(self) -> int:
@@ -159,7 +160,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     def _check_parameters(self) -> None:
         """What can be known to be wrong before the rows are read; the tree checks its own parameters."""
         mode = as_choice(self.mode, "mode", MODES)
-        as_choice(self.linkage, "linkage", _core.CF_DISTANCES if mode == "aggregation" else _core.LINKAGES)
+        as_choice(self.linkage, "linkage", CF_DISTANCES if mode == "aggregation" else LINKAGES)
         as_choice(self.algorithm, "algorithm", ALGORITHMS)
         if self.n_clusters is not None and self.distance_threshold is not None:
             raise ValueError("n_clusters and distance_threshold both say where to cut: set one of them to None")
@@ -252,7 +253,8 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
 
         check_is_fitted(self, "tree_")
         rows, _ = self._checked(X, None, reset=False)
-        return cdist(rows, self.cluster_centers_).astype(rows.dtype, copy=False)
+        distances: NDArray[Any] = cdist(rows, self.cluster_centers_).astype(rows.dtype, copy=False)
+        return distances
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the sum of squared distances of the rows to their cluster's mean: greater is better. `y` is ignored."""

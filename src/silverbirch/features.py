@@ -57,7 +57,7 @@ class ClusterFeatures:
     @property
     def n_features_in(self) -> int:
         """Number of dimensions."""
-        return self.mean.shape[1]
+        return int(self.mean.shape[1])
 
     def __len__(self) -> int:
         return len(self.weight)

@@ -37,7 +37,7 @@ def write(path: str | os.PathLike[str], kind: str, header: dict[str, Any], array
 
 
 def read(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """The header and the arrays; FileNotFoundError where there is no file, ModelFileError where it is not a whole one."""
+    """The header and the arrays; ModelFileError where the file is not a whole one of that kind."""
     try:
         with np.load(path, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}

@@ -1,7 +1,7 @@
 """Hierarchical clustering of points, distances and cluster features: the door to the compiled algorithms.
 
-Two things happen here and nowhere else: names and data are turned into one call of the core, and the core's numbers into
-scipy's units.
+Two things happen here and nowhere else: names and data are turned into one call of the core, and the core's numbers
+into scipy's units.
 """
 
 from __future__ import annotations
@@ -16,15 +16,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from .checks import Floats, as_choice, as_nonnegative, as_rows, as_threads, bytes_text
+from .checks import (
+    ALGORITHMS,
+    CF_DISTANCES,
+    LINKAGES,
+    MODES,
+    Floats,
+    as_choice,
+    as_nonnegative,
+    as_rows,
+    as_threads,
+    bytes_text,
+)
 from .errors import MemoryLimitError
 from .features import ClusterFeatures
 from .progress import reporter
 
 logger = logging.getLogger("silverbirch")
 
-MODES = ("centers", "linkage", "aggregation")
-ALGORITHMS = ("auto", *_core.ALGORITHMS)
 _PROTOTYPE_LINKAGES = ("minimax", "medoid")
 _NOT_REDUCIBLE = ("centroid", "median", "medoid")
 
@@ -77,35 +86,35 @@ def linkage(
     metric : any metric of `scipy.spatial.distance.pdist`, for points; centroid, median and ward need "euclidean"
     optimal_ordering : reorder the leaves so that neighbours are near; quadratic, as in scipy
     weights : how often each row counts; 0 leaves it out, and the leaves are numbered without it
-    mode : how cluster features are treated. "linkage": initial distances from the whole features, then the linkage with
-        their weights. "centers": their means as if they were points. "aggregation": features are merged at each step and
-        distances computed anew from them.
+    mode : how cluster features are treated. "linkage": initial distances from the whole features, then the linkage
+        with their weights. "centers": their means as if they were points. "aggregation": features are merged at each
+        step and distances computed anew from them.
     algorithm : "auto", or by name: "agnes" (naive, the reference), "anderberg", "nn_chain", "generic", "mst" (single)
     n_jobs : threads; None is one, -1 all. The result does not depend on it.
     progress : show progress on stderr
 
     Returns
     -------
-    Z : float64 (n - 1, 4), valid for every function of scipy.cluster.hierarchy; for minimax and medoid with an attribute
-        `prototypes`, the number of the object that stands for each row's cluster
+    Z : float64 (n - 1, 4), valid for every function of scipy.cluster.hierarchy; for minimax and medoid with an
+        attribute `prototypes`, the number of the object that stands for each row's cluster
 
     Notes
     -----
-    Heights are in scipy's units. On points "average" and "weighted" mean Euclidean distances; metric="sqeuclidean" gives
-    the mean squared distance. On cluster features they mean squared distances, the only ones features keep exactly, and
-    the height is the root (D2).
+    Heights are in scipy's units. On points "average" and "weighted" mean Euclidean distances; metric="sqeuclidean"
+    gives the mean squared distance. On cluster features they mean squared distances, the only ones features keep
+    exactly, and the height is the root (D2).
 
     On cluster features "single", "complete", "minimax" and "medoid" are approximate: they see the means only. They are
     exact where every feature is one point.
 
-    "centroid", "median" and "medoid" are not reducible: "auto", "agnes", "anderberg" and "generic" give the greedy result,
-    "nn_chain" gives another dendrogram.
+    "centroid", "median" and "medoid" are not reducible: "auto", "agnes", "anderberg" and "generic" give the greedy
+    result, "nn_chain" gives another dendrogram.
 
     "ward", "average" (squared), "weighted" (squared), "centroid", "median", "single" and "medoid" of points or features
     need memory linear in their number; the others 8 bytes for each pair, and so do "agnes" and "anderberg".
     """
     mode = as_choice(mode, "mode", MODES)
-    method = as_choice(method, "method", _core.CF_DISTANCES if mode == "aggregation" else _core.LINKAGES)
+    method = as_choice(method, "method", CF_DISTANCES if mode == "aggregation" else LINKAGES)
     job = _Job(method, as_choice(algorithm, "algorithm", ALGORITHMS), as_threads(n_jobs), progress)
 
     if isinstance(data, ClusterFeatures):
@@ -198,7 +207,7 @@ def _cluster_squared(job: _Job, features: ClusterFeatures) -> Floats:
 
 
 def _merge_features(job: _Job, features: ClusterFeatures, form: _FeatureForm) -> Floats:
-    """In linear memory. D0, D1, D3 and R can come nearer by a merge, so the default for them is the greedy algorithm."""
+    """In linear memory. D0, D1, D3 and R can come nearer by a merge: the default for them is the greedy algorithm."""
     algorithm = job.algorithm
     if algorithm == "auto":
         algorithm = "nn_chain" if form.cf_distance in ("ward", "average") else "generic"
@@ -271,8 +280,8 @@ def _announce_pairs(job: _Job, count: int) -> None:
     available = _physical_memory()
     if available is not None and needed > available:
         raise MemoryLimitError(
-            f"{job.method} linkage of {count} objects needs {bytes_text(needed)} for the distances of all pairs and the "
-            f"machine has {bytes_text(available)}: aggregate first with CFTree or Betula; {linear}"
+            f"{job.method} linkage of {count} objects needs {bytes_text(needed)} for the distances of all pairs and "
+            f"the machine has {bytes_text(available)}: aggregate first with CFTree or Betula; {linear}"
         )
 
 

@@ -53,7 +53,8 @@ def draw_dendrogram(
         for side in (left, right):
             lines.append([(x[side], heights[side]), (x[side], top), (x[n + row], top)])
             line_colours.append(colour[side])
-    ax.add_collection(LineCollection(lines, **({"colors": line_colours, "linewidths": 1.4} | style)))
+    looks: dict[str, Any] = {"colors": line_colours, "linewidths": 1.4} | style
+    ax.add_collection(LineCollection(lines, **looks))
 
     # What is not shown hangs below its branch as a wedge.
     folded = [tip for tip in tips if tip >= n]
@@ -70,7 +71,7 @@ def draw_dendrogram(
 
 
 def draw_rmsd(dendrogram: Dendrogram, ax: Axes | None = None, *, k_max: int = 2000, mark: int | None = None) -> Axes:
-    """The root mean squared deviation against the number of clusters, both on logarithmic axes."""
+    """The root mean squared deviation against the number of clusters, these on a logarithmic axis."""
     ax = _new_axes(figsize=(6, 4)) if ax is None else ax
     last = min(k_max, dendrogram.n_leaves)
     k = np.unique(np.geomspace(1, last, 400).round().astype(np.int64))
@@ -82,7 +83,7 @@ def draw_rmsd(dendrogram: Dendrogram, ax: Axes | None = None, *, k_max: int = 20
     if mark is not None and mark <= last:
         value = dendrogram.rmsd(mark)
         ax.plot([mark], [value], "o", color=_BRANCHES[1])
-        ax.annotate(f"k = {mark}: {value:.3f}", (mark, value), xytext=(-8, 14), textcoords="offset points", ha="right")
+        ax.annotate(f"k = {mark}: {value:.3f}", (mark, value), xytext=(4, 12), textcoords="offset points")
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(True, alpha=0.25)
     return ax

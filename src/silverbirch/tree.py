@@ -12,7 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core, files
-from .checks import as_bytes, as_choice, as_count, as_nonnegative, as_rows, as_threads, as_threshold, bytes_text
+from .checks import (
+    CF_DISTANCES,
+    Floats,
+    as_bytes,
+    as_choice,
+    as_count,
+    as_nonnegative,
+    as_rows,
+    as_threads,
+    as_threshold,
+    bytes_text,
+)
 from .errors import ModelFileError
 from .features import ClusterFeatures
 from .progress import Report
@@ -49,11 +60,11 @@ class CFTree:
         "ward" (D4) or "radius" (R)
     absorption : what the threshold bounds, by the same names
     branching : entries of a node; None chooses by the number of dimensions
-    dtype : float32 or float64 to round rows to that precision on the way in; None takes them as they are. Sums and means
-        are float64 either way.
+    dtype : float32 or float64 to round rows to that precision on the way in; None takes them as they are. Sums and
+        means are float64 either way.
 
-    The same rows in the same order give the same tree, to the bit. The tree may be used from several threads; their calls
-    follow each other.
+    The same rows in the same order give the same tree, to the bit. The tree may be used from several threads; their
+    calls follow each other.
     """
 
     def __init__(
@@ -69,8 +80,8 @@ class CFTree:
         self._initial_threshold = as_threshold(threshold)
         self.max_leaves = None if max_leaves is None else as_count(max_leaves, "max_leaves")
         self.max_memory = None if max_memory is None else as_bytes(max_memory)
-        self.distance = as_choice(distance, "distance", _core.CF_DISTANCES)
-        self.absorption = as_choice(absorption, "absorption", _core.CF_DISTANCES)
+        self.distance = as_choice(distance, "distance", CF_DISTANCES)
+        self.absorption = as_choice(absorption, "absorption", CF_DISTANCES)
         self.branching = None if branching is None else as_count(branching, "branching", least=2)
         if dtype is not None and np.dtype(dtype) not in (np.float32, np.float64):
             raise ValueError(f"dtype={dtype!r}: must be float32, float64 or None")
@@ -239,8 +250,8 @@ class CFTree:
                 "rebuilds": self._core.rebuild_count,
                 "points": self._core.total_weight,
             }
-            for i, level in enumerate(levels):
-                arrays |= {f"{i}.{name}": a for name, a in zip(("count", "weight", "mean", "sse"), level, strict=True)}
+            for i, (count, weight, mean, sse) in enumerate(levels):
+                arrays |= {f"{i}.count": count, f"{i}.weight": weight, f"{i}.mean": mean, f"{i}.sse": sse}
         return header, arrays
 
     @classmethod
@@ -266,7 +277,9 @@ class CFTree:
         self.__dict__.update(CFTree._from_state(*state).__dict__)
 
 
-def _checked_level(arrays: dict[str, NDArray[Any]], level: int, dim: int) -> tuple[NDArray[Any], ...]:
+def _checked_level(
+    arrays: dict[str, NDArray[Any]], level: int, dim: int
+) -> tuple[NDArray[np.uint32], Floats, Floats, Floats]:
     count = np.ascontiguousarray(arrays[f"{level}.count"], dtype=np.uint32)
     if not len(arrays[f"{level}.weight"]):  # an empty tree has one empty node
         return count, np.empty(0), np.empty((0, dim)), np.empty(0)

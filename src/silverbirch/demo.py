@@ -1,0 +1,178 @@
+"""The demonstration: a stream of rows from the paper's kind of Gaussian mixture, from the first row to labels and report.
+
+The rows come in chunks and are made anew for the second pass, so that memory does not grow with their number.
+"""
+
+from __future__ import annotations
+
+import platform
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
+
+from . import __version__, _core
+from .checks import Floats
+from .estimator import Betula
+
+CHUNK = 100_000
+DIMENSIONS = 5
+COMPONENTS = 500
+
+
+def gaussian_mixture(rows: int, seed: int) -> Iterator[tuple[Floats, NDArray[np.int64]]]:
+    """Chunks of rows and the components they come from: 500 Gaussians of deviation 1.5, centres uniform in a cube of
+    side 100, shares unequal (∝ U(0.05, 1)). The same seed gives the same stream."""
+    random = np.random.default_rng(seed)
+    centers = random.uniform(0, 100, size=(COMPONENTS, DIMENSIONS))
+    shares = random.uniform(0.05, 1, size=COMPONENTS)
+    for begin in range(0, rows, CHUNK):
+        count = min(CHUNK, rows - begin)
+        component = random.choice(COMPONENTS, size=count, p=shares / shares.sum())
+        yield centers[component] + 1.5 * random.normal(size=(count, DIMENSIONS)), component
+
+
+@dataclass
+class Phases:
+    """Times and memory, printed as they come."""
+
+    console: Console
+    rows: list[tuple[str, float, float, str]] = field(default_factory=list)
+    start: float = field(default_factory=time.perf_counter)
+
+    def done(self, name: str, seconds: float, detail: str) -> None:
+        self.rows.append((name, seconds, peak_memory_mb(), detail))
+        self.console.print(f"  {name:<11}{seconds:7.2f} s  {self.rows[-1][2]:6.0f} MB  {detail}", highlight=False)
+
+
+def run(rows: int, clusters: int, max_leaves: int, out: Path, seed: int) -> None:
+    console = Console()
+    out.mkdir(parents=True, exist_ok=True)
+    console.print(
+        f"[bold]silverbirch {__version__}[/]: {rows:,} rows, {DIMENSIONS} columns → at most {max_leaves:,} features → "
+        f"{clusters} clusters  ({_core.instruction_set()} kernels, one thread)"
+    )
+    console.print("  phase         time    peak memory", style="dim")
+    phases = Phases(console)
+
+    model = Betula(n_clusters=clusters, max_leaves=max_leaves)
+    seconds = _aggregate(model, rows, seed)
+    tree = model.tree_
+    phases.done(
+        "aggregate",
+        seconds,
+        f"{rows / seconds / 1e6:.2f} M rows/s into {tree.n_leaves:,} features, {tree.n_rebuilds} rebuilds",
+    )
+    begin = time.perf_counter()
+    dendrogram = model.dendrogram_
+    phases.done("linkage", time.perf_counter() - begin, f"Ward, the whole dendrogram of {dendrogram.n_leaves:,} features")
+
+    labels, truth, squared, seconds = _label(model, rows, seed)
+    phases.done("labels", seconds, f"{rows / seconds / 1e6:.2f} M rows/s, each by its exactly nearest feature")
+
+    begin = time.perf_counter()
+    np.save(out / "labels.npy", labels)
+    _draw(model, clusters, out)
+    phases.done("pictures", time.perf_counter() - begin, "dendrogram.png, rmsd.png")
+
+    results = _results(model, clusters, labels, truth, squared)
+    table = Table(show_header=False, box=None, padding=(0, 2))
+    for name, value in results:
+        table.add_row(name, value)
+    console.print(table, highlight=False)
+    _write_report(out / "report.md", rows, clusters, max_leaves, seed, phases, results)
+    console.print(f"Written to [bold]{out}/[/]: labels.npy, dendrogram.png, rmsd.png, report.md")
+
+
+def _aggregate(model: Betula, rows: int, seed: int) -> float:
+    """Returns the seconds spent in the tree, without those for making the rows."""
+    seconds = 0.0
+    for chunk, _ in gaussian_mixture(rows, seed):
+        begin = time.perf_counter()
+        model.partial_fit(chunk)
+        seconds += time.perf_counter() - begin
+    return seconds
+
+
+def _label(model: Betula, rows: int, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64], float, float]:
+    """The second pass: labels, true components, sum of squared distances to the cluster means, seconds."""
+    labels, truth = np.empty(rows, dtype=np.int64), np.empty(rows, dtype=np.int64)
+    squared, seconds, begin_row = 0.0, 0.0, 0
+    for chunk, component in gaussian_mixture(rows, seed):
+        end_row = begin_row + len(chunk)
+        begin = time.perf_counter()
+        labels[begin_row:end_row] = model.predict(chunk)
+        seconds += time.perf_counter() - begin
+        squared -= model.score(chunk)
+        truth[begin_row:end_row] = component
+        begin_row = end_row
+    return labels, truth, squared, seconds
+
+
+def _results(
+    model: Betula, clusters: int, labels: NDArray[np.int64], truth: NDArray[np.int64], squared: float
+) -> list[tuple[str, str]]:
+    from sklearn.metrics import adjusted_rand_score
+
+    sizes = np.bincount(labels, minlength=clusters)
+    return [
+        ("clusters", f"{model.n_clusters_}, of {sizes.min():,} to {sizes.max():,} rows"),
+        (f"rmsd({clusters}) from the features", f"{model.dendrogram_.rmsd(clusters):.4f}"),
+        ("rmsd of the labelled rows", f"{np.sqrt(squared / len(labels)):.4f}"),
+        ("rmsd of the mixture itself", f"{1.5 * np.sqrt(DIMENSIONS):.4f}"),
+        ("adjusted Rand index with the truth", f"{adjusted_rand_score(truth, labels):.4f}"),
+    ]
+
+
+def _draw(model: Betula, clusters: int, out: Path) -> None:
+    from .plot import draw_rmsd
+
+    axes = model.dendrogram_.plot(n_clusters=min(20, clusters))
+    axes.set_title("The uppermost 40 branches, coloured by the cut into 20 clusters", fontsize=10, loc="left")
+    axes.figure.savefig(out / "dendrogram.png", dpi=120)
+    axes = draw_rmsd(model.dendrogram_, mark=clusters)
+    axes.figure.savefig(out / "rmsd.png", dpi=120)
+
+
+def _write_report(
+    path: Path, rows: int, clusters: int, max_leaves: int, seed: int, phases: Phases, results: list[tuple[str, str]]
+) -> None:
+    lines = [
+        "# silverbirch demo",
+        "",
+        f"{rows:,} rows of a mixture of {COMPONENTS} Gaussians in {DIMENSIONS} dimensions (seed {seed}), aggregated into "
+        f"at most {max_leaves:,} cluster features, Ward linkage, cut into {clusters} clusters.",
+        "",
+        f"silverbirch {__version__}, numpy {np.__version__}, Python {platform.python_version()}, {platform.machine()}, "
+        f"{_core.instruction_set()} kernels, one thread.",
+        "",
+        "| phase | seconds | peak memory (MB) | |",
+        "|---|---|---|---|",
+        *(f"| {name} | {seconds:.2f} | {memory:.0f} | {detail} |" for name, seconds, memory, detail in phases.rows),
+        "",
+        "| result | |",
+        "|---|---|",
+        *(f"| {name} | {value} |" for name, value in results),
+        "",
+        "![dendrogram](dendrogram.png)",
+        "",
+        "![rmsd against the number of clusters](rmsd.png)",
+        "",
+    ]
+    path.write_text("\n".join(lines), encoding="utf-8")
+
+
+def peak_memory_mb() -> float:
+    """The most memory this process has had so far."""
+    try:
+        import resource
+    except ImportError:  # not a Unix
+        return float("nan")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / 1e6 if sys.platform == "darwin" else peak / 1e3
