@@ -25,7 +25,7 @@ struct TreeOptions {
   CfDistance absorption = CfDistance::radius;  // what the threshold bounds
   double squared_threshold = 0.0;
   std::size_t max_leaves = std::numeric_limits<std::size_t>::max();
-  std::size_t branching = 31;
+  std::size_t branching = 63;
 };
 
 // A whole tree as plain arrays, root level first, so that it can be stored and continued to the same bits. Level l has

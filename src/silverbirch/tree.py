@@ -29,9 +29,9 @@ from .features import ClusterFeatures
 from .progress import Report
 
 _NO_LIMIT = 2**62
-# More entries to a node give finer leaves for the same number of them (docs/tree.md); in many dimensions a node of that
-# size costs more than it gains.
-_BRANCHING_FEW_DIMENSIONS, _BRANCHING_MANY_DIMENSIONS, _MANY_DIMENSIONS = 63, 15, 32
+# More entries to a node give finer leaves for the same number of them; in many dimensions a node of that size costs more
+# time than it gains (benchmarks/tree_quality.py shows both).
+_BRANCHING_FEW_DIMENSIONS, _BRANCHING_MANY_DIMENSIONS, _FEW_DIMENSIONS = 63, 31, 16
 # A leaf's bytes, times: nodes are about two thirds full, a rebuild holds the old and the new tree, and the features are
 # copied out at the end.
 _MEMORY_FACTOR = 4
@@ -155,7 +155,7 @@ class CFTree:
             limits.append(self.max_leaves)
         if self.max_memory is not None:
             limits.append(leaf_limit(self.max_memory, n_dimensions))
-        few = n_dimensions < _MANY_DIMENSIONS
+        few = n_dimensions <= _FEW_DIMENSIONS
         branching = self.branching or (_BRANCHING_FEW_DIMENSIONS if few else _BRANCHING_MANY_DIMENSIONS)
         return self.distance, self.absorption, self._initial_threshold**2, min(limits), branching
 

@@ -1,0 +1,70 @@
+#include <stdexcept>
+
+#include "check.hpp"
+#include "data.hpp"
+#include "silverbirch/cf_tree.hpp"
+
+using namespace silverbirch;
+
+namespace {
+
+Features total(const Features& features) {
+  Features sum{features.dim, {}, {}, {}};
+  sum.push_back(features[0]);
+  for (std::size_t i = 1; i < features.size(); ++i) sum.absorb(0, features[i]);
+  return sum;
+}
+
+void leaves_sum_up_to_the_data() {
+  constexpr std::size_t dim = 4, count = 3000;
+  const std::vector<double> points = random_points(count, dim, 7);
+  const Features truth = total(as_features(points, dim));
+  for (const std::size_t branching : {2, 7, 8, 31})
+    for (const std::size_t max_leaves : {1, 2, 17, 500, 100000}) {
+      CfTree tree(dim, {.max_leaves = max_leaves, .branching = branching});
+      tree.insert_rows(points.data(), nullptr, count, no_progress);
+      const Features leaves = tree.leaves();
+      CHECK(leaves.size() == tree.leaf_count() && leaves.size() <= max_leaves);
+      const Features sum = total(leaves);
+      CHECK(sum.weight[0] == count && tree.total_weight() == count);
+      CHECK(close(sum.sse[0], truth.sse[0], 1e-10));
+      for (const double sse : leaves.sse) CHECK(sse >= 0.0);
+    }
+}
+
+void a_stored_tree_goes_on_to_the_same_bits() {
+  constexpr std::size_t dim = 2, count = 2000;
+  const std::vector<double> points = random_points(count, dim, 3);
+  CfTree whole(dim, {.max_leaves = 300, .branching = 7});
+  whole.insert_rows(points.data(), nullptr, count, no_progress);
+
+  CfTree half(dim, {.max_leaves = 300, .branching = 7});
+  half.insert_rows(points.data(), nullptr, count / 2, no_progress);
+  CfTree restored(dim, half.options(), half.levels(), half.rebuild_count(), half.total_weight());
+  restored.insert_rows(points.data() + count / 2 * dim, nullptr, count / 2, no_progress);
+  CHECK(restored.leaves().mean == whole.leaves().mean && restored.leaves().sse == whole.leaves().sse);
+  CHECK(restored.rebuild_count() == whole.rebuild_count());
+}
+
+void an_interrupt_loses_nothing() {
+  constexpr std::size_t dim = 2, count = 2000;
+  const std::vector<double> points = random_points(count, dim, 5);
+  CfTree tree(dim, {.max_leaves = 50, .branching = 7});
+  std::size_t calls = 0;
+  try {
+    tree.insert_rows(points.data(), nullptr, count, [&](std::size_t, std::size_t) {
+      if (++calls == 20) throw std::runtime_error("stop");
+    });
+    CHECK(false);
+  } catch (const std::runtime_error&) {
+  }
+  CHECK(total(tree.leaves()).weight[0] == tree.total_weight() && tree.total_weight() < count);
+}
+
+}  // namespace
+
+int main() {
+  leaves_sum_up_to_the_data();
+  a_stored_tree_goes_on_to_the_same_bits();
+  an_interrupt_loses_nothing();
+}

@@ -1,0 +1,30 @@
+#include <cmath>
+
+#include "check.hpp"
+#include "data.hpp"
+#include "silverbirch/nearest_index.hpp"
+
+using namespace silverbirch;
+
+int main() {
+  for (const std::size_t dim : {1, 3, 20})
+    for (const std::size_t count : {1, 8, 9, 64, 65, 700}) {
+      std::vector<double> points = random_points(count, dim, 11);
+      for (double& x : points) x = std::round(2 * x) / 2;  // many duplicates and ties
+      const NearestIndex index(points.data(), count, dim);
+      const std::vector<double> queries = random_points(200, dim, 12);
+      for (std::size_t q = 0; q < 200; ++q) {
+        std::size_t best = 0;
+        double least = INFINITY;
+        for (std::size_t i = 0; i < count; ++i) {
+          double sum = 0.0;
+          for (std::size_t k = 0; k < dim; ++k) sum += std::pow(queries[q * dim + k] - points[i * dim + k], 2);
+          if (sum < least) {
+            least = sum;
+            best = i;
+          }
+        }
+        CHECK(index.nearest(queries.data() + q * dim) == best);
+      }
+    }
+}
