@@ -9,46 +9,47 @@ CPP_FILES := $(shell find cpp bindings -name '*.?pp')
 
 .PHONY: demo test lint test-cpp test-python stubs format dist clean
 
-demo: $(VENV)/installed
+demo: $(VENV)/for-users
 	$(BIN)/silverbirch demo --out demo-output
 
 test: lint test-cpp test-python
 
-lint: $(VENV)/installed
+lint: $(VENV)/for-developers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/clang-format --dry-run -Werror $(CPP_FILES)
 	$(BIN)/mypy
 
-test-cpp: $(VENV)/installed
+test-cpp: $(VENV)/for-developers
 	$(BIN)/cmake -S . -B build/cpp -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja \
 	  -DSILVERBIRCH_PYTHON=OFF -DSILVERBIRCH_TESTS=ON
 	$(BIN)/cmake --build build/cpp
 	$(BIN)/ctest --test-dir build/cpp --output-on-failure
 
-test-python: $(VENV)/installed
+test-python: $(VENV)/for-developers
 	$(BIN)/python -m pytest -n auto
 
 # Installs the package as users get it, not in place: what is tested is what ships.
-$(VENV)/installed: $(VENV)/tools $(SOURCES)
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps .
+INSTALL = test -d $(VENV) || $(PYTHON) -m venv $(VENV); \
+  $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+$(VENV)/for-users: $(SOURCES)
+	$(INSTALL) ".[cli]"
 	touch $@
 
-$(VENV)/tools: pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
-	$(BIN)/pip install --quiet --disable-pip-version-check ".[dev]"
-	touch $@
+$(VENV)/for-developers: $(SOURCES)
+	$(INSTALL) ".[dev]"
+	touch $@ $(VENV)/for-users
 
-stubs: $(VENV)/installed
+stubs: $(VENV)/for-developers
 	$(BIN)/python -m nanobind.stubgen -q -m silverbirch._core -o src/silverbirch/_core.pyi
 
-format: $(VENV)/installed
+format: $(VENV)/for-developers
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(CPP_FILES)
 
-dist: $(VENV)/installed
+dist: $(VENV)/for-developers
 	$(BIN)/python -m build
 
 clean:

@@ -27,6 +27,8 @@ def as_rows(X: Any, *, name: str = "X", dtype: np.dtype[Any] | None = None) -> R
     """A contiguous float32 or float64 array (n, d) with n, d ≥ 1 and finite values; a copy only where needed."""
     if hasattr(X, "tocsr") or hasattr(X, "todense"):
         raise TypeError(f"{name} is a sparse matrix: cluster features are dense; pass {name}.toarray()")
+    if np.ma.is_masked(X):
+        raise ValueError(f"{name} has masked values: drop or fill missing values first")
     array = np.asarray(X)
     if array.dtype.kind not in "fiub":
         array = _numbers_from(array, name)

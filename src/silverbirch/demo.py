@@ -44,7 +44,6 @@ class Phases:
 
     console: Console
     rows: list[tuple[str, float, float, str]] = field(default_factory=list)
-    start: float = field(default_factory=time.perf_counter)
 
     def done(self, name: str, seconds: float, detail: str) -> None:
         self.rows.append((name, seconds, peak_memory_mb(), detail))
@@ -52,7 +51,7 @@ class Phases:
 
 
 def run(rows: int, clusters: int, max_leaves: int, out: Path, seed: int) -> None:
-    console = Console()
+    console = Console(soft_wrap=True)
     out.mkdir(parents=True, exist_ok=True)
     console.print(
         f"[bold]silverbirch {__version__}[/]: {rows:,} rows, {DIMENSIONS} columns → at most {max_leaves:,} features → "
@@ -60,6 +59,7 @@ def run(rows: int, clusters: int, max_leaves: int, out: Path, seed: int) -> None
     )
     console.print("  phase         time    peak memory", style="dim")
     phases = Phases(console)
+    phases.done("start", 0.0, "Python with numpy, scipy and scikit-learn")
 
     model = Betula(n_clusters=clusters, max_leaves=max_leaves)
     seconds = _aggregate(model, rows, seed)
@@ -71,7 +71,9 @@ def run(rows: int, clusters: int, max_leaves: int, out: Path, seed: int) -> None
     )
     begin = time.perf_counter()
     dendrogram = model.dendrogram_
-    phases.done("linkage", time.perf_counter() - begin, f"Ward, the whole dendrogram of {dendrogram.n_leaves:,} features")
+    phases.done(
+        "linkage", time.perf_counter() - begin, f"Ward, the whole dendrogram of {dendrogram.n_leaves:,} features"
+    )
 
     labels, truth, squared, seconds = _label(model, rows, seed)
     phases.done("labels", seconds, f"{rows / seconds / 1e6:.2f} M rows/s, each by its exactly nearest feature")
@@ -131,13 +133,12 @@ def _results(
 
 
 def _draw(model: Betula, clusters: int, out: Path) -> None:
-    from .plot import draw_rmsd
+    from .plot import draw_rmsd, save
 
     axes = model.dendrogram_.plot(n_clusters=min(20, clusters))
     axes.set_title("The uppermost 40 branches, coloured by the cut into 20 clusters", fontsize=10, loc="left")
-    axes.figure.savefig(out / "dendrogram.png", dpi=120)
-    axes = draw_rmsd(model.dendrogram_, mark=clusters)
-    axes.figure.savefig(out / "rmsd.png", dpi=120)
+    save(axes, out / "dendrogram.png")
+    save(draw_rmsd(model.dendrogram_, mark=clusters), out / "rmsd.png")
 
 
 def _write_report(
@@ -146,8 +147,8 @@ def _write_report(
     lines = [
         "# silverbirch demo",
         "",
-        f"{rows:,} rows of a mixture of {COMPONENTS} Gaussians in {DIMENSIONS} dimensions (seed {seed}), aggregated into "
-        f"at most {max_leaves:,} cluster features, Ward linkage, cut into {clusters} clusters.",
+        f"{rows:,} rows of a mixture of {COMPONENTS} Gaussians in {DIMENSIONS} dimensions (seed {seed}), aggregated "
+        f"into at most {max_leaves:,} cluster features, Ward linkage, cut into {clusters} clusters.",
         "",
         f"silverbirch {__version__}, numpy {np.__version__}, Python {platform.python_version()}, {platform.machine()}, "
         f"{_core.instruction_set()} kernels, one thread.",

@@ -8,9 +8,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .checks import ALGORITHMS, CF_DISTANCES, LINKAGES, MODES, Floats, as_bytes, as_choice, as_threshold
+from .checks import ALGORITHMS, CF_DISTANCES, LINKAGES, MODES, Floats, as_bytes, as_choice, as_nonnegative, as_threshold
 from .dendrogram import Dendrogram
 from .features import ClusterFeatures
 from .linkage import cluster_features
@@ -171,7 +171,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         rows = validate_data(self, X, reset=reset, dtype=[np.float64, np.float32], order="C")
         if sample_weight is None:
             return rows, None
-        weight = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
+        weight = as_nonnegative(sample_weight, len(rows), "sample_weight")
         if not weight.any():
             raise ValueError("sample_weight is zero for all rows: at least one row has to count")
         return rows, weight

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import html
 import io
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from .dendrogram import Dendrogram
 
@@ -91,9 +91,9 @@ def draw_rmsd(dendrogram: Dendrogram, ax: Axes | None = None, *, k_max: int = 20
 
 def dendrogram_page(dendrogram: Dendrogram, title: str) -> str:
     """One HTML page with the pictures inside."""
-    figures = [_svg(draw_dendrogram(dendrogram, None, 60, None, {}).figure)]
+    figures = [_svg(draw_dendrogram(dendrogram, None, 60, None, {}))]
     if dendrogram.features is not None:
-        figures.append(_svg(draw_rmsd(dendrogram).figure))
+        figures.append(_svg(draw_rmsd(dendrogram)))
     body = "\n".join(f"<figure>{svg}</figure>" for svg in figures)
     return (
         f'<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{html.escape(title)}</title>\n'
@@ -174,8 +174,13 @@ def _new_axes(figsize: tuple[float, float]) -> Axes:
     return Figure(figsize=figsize, layout="constrained").subplots()
 
 
-def _svg(figure: Figure | Any) -> str:
+def save(axes: Axes, target: Path | io.StringIO, format: str = "png") -> None:
+    figure: Any = axes.figure
+    figure.savefig(target, format=format, dpi=120)
+
+
+def _svg(axes: Axes) -> str:
     buffer = io.StringIO()
-    figure.savefig(buffer, format="svg")
+    save(axes, buffer, "svg")
     text = buffer.getvalue()
     return text[text.index("<svg") :]

@@ -29,8 +29,8 @@ from .features import ClusterFeatures
 from .progress import Report
 
 _NO_LIMIT = 2**62
-# More entries to a node give finer leaves for the same number of them; in many dimensions a node of that size costs more
-# time than it gains (benchmarks/tree_quality.py shows both).
+# More entries to a node give finer leaves for the same number of them; in many dimensions they cost more time than
+# they gain. Measured by benchmarks/tree_quality.py.
 _BRANCHING_FEW_DIMENSIONS, _BRANCHING_MANY_DIMENSIONS, _FEW_DIMENSIONS = 63, 31, 16
 # A leaf's bytes, times: nodes are about two thirds full, a rebuild holds the old and the new tree, and the features are
 # copied out at the end.
