@@ -1,7 +1,7 @@
 """What branching and the CF distances do to the leaves: python benchmarks/tree_quality.py [rows]
 
-For each setting: rows per second, leaves, rebuilds, leaf sse a row, mean squared distance to the nearest leaf. The data are
-the uniform cube and Gaussian mixtures, one thread. Machines are noisy: compare within one run.
+For each setting: rows per second, leaves, rebuilds, leaf sse a row, mean squared distance to the nearest leaf. The data
+are the uniform cube and Gaussian mixtures, one thread. Machines are noisy: compare within one run.
 """
 
 import sys
@@ -12,11 +12,9 @@ import numpy as np
 import silverbirch as sb
 from silverbirch.demo import gaussian_mixture
 
-SETTINGS = [
-    *({"branching": b, "max_leaves": m} for b in (15, 31, 63) for m in (2_000, 25_000)),
-    *({"distance": d, "absorption": a, "max_leaves": 2_000} for d, a in
-      (("ward", "ward"), ("centroid", "centroid"), ("centroid", "radius"), ("average", "average"), ("average", "radius"))),
-]  # fmt: skip
+PAIRS = [(d, a) for d in ("ward", "average", "centroid") for a in (d, "radius")]
+SETTINGS = [{"branching": b, "max_leaves": m} for b in (15, 31, 63) for m in (2_000, 25_000)]
+SETTINGS += [{"distance": d, "absorption": a, "max_leaves": 2_000} for d, a in PAIRS]
 
 
 def main() -> None:
@@ -29,9 +27,8 @@ def main() -> None:
     data["Gaussian, 64 columns"] = random.uniform(0, 100, size=(500, 64))[random.integers(500, size=rows // 10)]
     data["Gaussian, 64 columns"] += 4 * random.normal(size=(rows // 10, 64))
     data["Gaussian, sorted"] = data["Gaussian"][np.argsort(data["Gaussian"][:, 0])]
-    print(
-        "| data | setting | M rows/s | leaves | rebuilds | leaf sse a row | nearest leaf mse |\n|---|---|---|---|---|---|---|"
-    )
+    print("| data | setting | M rows/s | leaves | rebuilds | leaf sse a row | nearest leaf mse |")
+    print("|---|---|---|---|---|---|---|")
     for name, X in data.items():
         for setting in SETTINGS:
             begin = time.perf_counter()

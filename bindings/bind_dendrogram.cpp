@@ -9,6 +9,9 @@ void bind_dendrogram(nb::module_& m) {
       [](const Array2<const double>& z) { return to_numpy(sb::subtree_heights(z.data(), z.shape(0))); }, nb::arg("z"),
       "The greatest height at or below each row of Z.");
   m.def(
+      "leaf_counts", [](const Array2<const double>& z) { return to_numpy(sb::leaf_counts(z.data(), z.shape(0))); },
+      nb::arg("z"), "The number of leaves below each row of Z.");
+  m.def(
       "cut",
       [](const Array2<const double>& z, const Array1<const bool>& applied) {
         if (applied.shape(0) != z.shape(0)) throw std::invalid_argument("one flag for each row of Z, please");

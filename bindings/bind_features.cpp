@@ -3,22 +3,27 @@
 
 namespace sb = silverbirch;
 
+namespace {
+
+template <class Scalar>
+void check_coordinates(const Array2<const Scalar>& rows) {
+  without_gil({}, [&](const sb::Progress& progress) {
+    sb::check_coordinates(rows.data(), rows.shape(0), rows.shape(1), progress);
+  });
+}
+
+}  // namespace
+
 void bind_features(nb::module_& m) {
   m.def("cf_distance_names", [] { return name_list(sb::kCfDistanceNames); });
   m.attr("LARGEST_COORDINATE") = sb::kLargestCoordinate;
+  m.attr("SMALLEST_WEIGHT") = sb::kSmallestWeight;
+  m.attr("LARGEST_WEIGHT") = sb::kLargestWeight;
+  m.attr("LARGEST_SSE") = sb::kLargestSse;
 
-  m.def(
-      "check_coordinates",
-      [](const Array2<const double>& rows) {
-        without_gil({}, [&](const sb::Progress&) { sb::check_coordinates(rows.data(), rows.shape(0), rows.shape(1)); });
-      },
-      nb::arg("rows"), "Raises ValueError at the first value that is not finite or too large to square.");
-  m.def(
-      "check_coordinates",
-      [](const Array2<const float>& rows) {
-        without_gil({}, [&](const sb::Progress&) { sb::check_coordinates(rows.data(), rows.shape(0), rows.shape(1)); });
-      },
-      nb::arg("rows"));
+  m.def("check_coordinates", &check_coordinates<double>, nb::arg("rows"),
+        "Raises ValueError at the first value that is not finite or too large to square.");
+  m.def("check_coordinates", &check_coordinates<float>, nb::arg("rows"));
 
   m.def(
       "merged_pairs",

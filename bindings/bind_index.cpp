@@ -15,13 +15,14 @@ NumpyArray<std::int64_t> nearest(const sb::NearestIndex& index, const Array2<con
   if (rows.shape(1) != dim) throw std::invalid_argument("rows have the wrong width");
   std::vector<std::int64_t> result(rows.shape(0));
   without_gil(std::move(progress), [&](const sb::Progress& report) {
-    sb::parallel_for(result.size(), 1024, threads, report, [&](std::size_t begin, std::size_t end) {
-      std::vector<double> row(dim);
-      for (std::size_t r = begin; r < end; ++r) {
-        std::copy_n(rows.data() + r * dim, dim, row.begin());
-        result[r] = static_cast<std::int64_t>(index.nearest(row.data()));
-      }
-    });
+    sb::parallel_for(result.size(), sb::piece_size(index.size() * dim), threads, report,
+                     [&](std::size_t begin, std::size_t end) {
+                       std::vector<double> row(dim);
+                       for (std::size_t r = begin; r < end; ++r) {
+                         std::copy_n(rows.data() + r * dim, dim, row.begin());
+                         result[r] = static_cast<std::int64_t>(index.nearest(row.data()));
+                       }
+                     });
   });
   return to_numpy(std::move(result));
 }
@@ -34,8 +35,9 @@ void bind_index(nb::module_& m) {
           "__init__",
           [](sb::NearestIndex* self, const Array2<const double>& points) {
             if (points.shape(0) == 0) throw std::invalid_argument("an index needs at least one point");
-            const nb::gil_scoped_release unlocked;
-            new (self) sb::NearestIndex(points.data(), points.shape(0), points.shape(1));
+            without_gil({}, [&](const sb::Progress& progress) {
+              new (self) sb::NearestIndex(points.data(), points.shape(0), points.shape(1), progress);
+            });
           },
           nb::arg("points"))
       .def("nearest", &nearest<double>, nb::arg("rows"), nb::arg("threads"), nb::arg("progress").none())

@@ -44,8 +44,12 @@ sb::TreeLevels levels_from(const std::vector<LevelIn>& stored, std::size_t dim) 
 }
 
 sb::TreeOptions options_from(const std::string& distance, const std::string& absorption, double squared_threshold,
-                             std::size_t max_leaves, std::size_t branching) {
-  return {sb::cf_distance_from_name(distance), sb::cf_distance_from_name(absorption), squared_threshold, max_leaves,
+                             std::size_t max_leaves, std::size_t max_nodes, std::size_t branching) {
+  return {sb::cf_distance_from_name(distance),
+          sb::cf_distance_from_name(absorption),
+          squared_threshold,
+          max_leaves,
+          max_nodes,
           branching};
 }
 
@@ -56,22 +60,24 @@ void bind_tree(nb::module_& m) {
       .def(
           "__init__",
           [](sb::CfTree* self, std::size_t dim, const std::string& distance, const std::string& absorption,
-             double squared_threshold, std::size_t max_leaves, std::size_t branching) {
-            new (self) sb::CfTree(dim, options_from(distance, absorption, squared_threshold, max_leaves, branching));
+             double squared_threshold, std::size_t max_leaves, std::size_t max_nodes, std::size_t branching) {
+            new (self) sb::CfTree(
+                dim, options_from(distance, absorption, squared_threshold, max_leaves, max_nodes, branching));
           },
           nb::arg("dim"), nb::arg("distance"), nb::arg("absorption"), nb::arg("squared_threshold"),
-          nb::arg("max_leaves"), nb::arg("branching"))
+          nb::arg("max_leaves"), nb::arg("max_nodes"), nb::arg("branching"))
       .def_static(
           "from_levels",
           [](std::size_t dim, const std::string& distance, const std::string& absorption, double squared_threshold,
-             std::size_t max_leaves, std::size_t branching, const std::vector<LevelIn>& stored,
+             std::size_t max_leaves, std::size_t max_nodes, std::size_t branching, const std::vector<LevelIn>& stored,
              std::size_t rebuild_count, double total_weight) {
-            return sb::CfTree(dim, options_from(distance, absorption, squared_threshold, max_leaves, branching),
+            return sb::CfTree(dim,
+                              options_from(distance, absorption, squared_threshold, max_leaves, max_nodes, branching),
                               levels_from(stored, dim), rebuild_count, total_weight);
           },
           nb::arg("dim"), nb::arg("distance"), nb::arg("absorption"), nb::arg("squared_threshold"),
-          nb::arg("max_leaves"), nb::arg("branching"), nb::arg("levels"), nb::arg("rebuild_count"),
-          nb::arg("total_weight"))
+          nb::arg("max_leaves"), nb::arg("max_nodes"), nb::arg("branching"), nb::arg("levels"),
+          nb::arg("rebuild_count"), nb::arg("total_weight"))
       .def("insert_rows", &insert_rows<double>, nb::arg("rows"), nb::arg("weights").none(), nb::arg("progress").none())
       .def("insert_rows", &insert_rows<float>, nb::arg("rows"), nb::arg("weights").none(), nb::arg("progress").none())
       .def(
@@ -93,6 +99,7 @@ void bind_tree(nb::module_& m) {
       .def_prop_ro("leaf_count", &sb::CfTree::leaf_count)
       .def_prop_ro("rebuild_count", &sb::CfTree::rebuild_count)
       .def_prop_ro("total_weight", &sb::CfTree::total_weight)
+      .def_prop_ro("node_count", &sb::CfTree::node_count)
       .def_prop_ro("height", &sb::CfTree::height)
       .def_prop_ro("memory_bytes", &sb::CfTree::memory_bytes);
 }

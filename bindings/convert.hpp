@@ -72,14 +72,14 @@ class PythonProgress {
   explicit PythonProgress(Callback callback) : callback_(std::move(callback)) {}
 
   silverbirch::Progress progress() {
-    return [this](std::size_t done, std::size_t total) {
+    return silverbirch::Progress([this](std::size_t done, std::size_t total) {
       const auto now = std::chrono::steady_clock::now();
       if (now < next_ && done != total) return;
       next_ = now + std::chrono::milliseconds(50);
       const nb::gil_scoped_acquire gil;
       if (PyErr_CheckSignals() != 0) throw nb::python_error();
       if (callback_) (*callback_)(done, total);
-    };
+    });
   }
 
  private:

@@ -11,7 +11,8 @@ namespace silverbirch {
 
 namespace {
 
-constexpr std::size_t kRowsBetweenReports = 256;
+// About a millisecond's worth of rows, whatever their width.
+std::size_t rows_between_reports(std::size_t dim) { return std::max<std::size_t>(1, 4096 / dim); }
 
 // The entry that makes a node overflow is put into it before it is split, so there is room for one more.
 std::size_t blocks_per_node(std::size_t branching) { return blocks_for(branching + 1); }
@@ -28,41 +29,47 @@ CfTree::CfTree(std::size_t dim, const TreeOptions& options)
       split_row_(dim) {
   if (dim == 0) throw std::invalid_argument("a tree needs rows of at least one column");
   if (options.branching < 2) throw std::invalid_argument("branching must be at least 2");
-  if (options.max_leaves < 1) throw std::invalid_argument("max_leaves must be at least 1");
+  if (options.max_leaves < 1 || options.max_nodes < 1) throw std::invalid_argument("limits must be at least 1");
 }
 
 template <class Scalar>
 void CfTree::insert_rows(const Scalar* rows, const double* weights, std::size_t row_count, const Progress& progress) {
+  const std::size_t pause = rows_between_reports(dim_);
   for (std::size_t r = 0; r < row_count; ++r) {
-    if (r % kRowsBetweenReports == 0) progress(r, row_count);
+    if (r % pause == 0) progress(r, row_count);
     const double weight = weights ? weights[r] : 1.0;
     if (weight == 0.0) continue;
     std::copy_n(rows + r * dim_, dim_, row_.begin());
     insert({weight, row_.data(), 0.0}, progress);
   }
+  progress(row_count, row_count);
 }
 
 template void CfTree::insert_rows(const float*, const double*, std::size_t, const Progress&);
 template void CfTree::insert_rows(const double*, const double*, std::size_t, const Progress&);
 
 void CfTree::insert_features(const FeaturesView& features, const Progress& progress) {
+  const std::size_t pause = rows_between_reports(dim_);
   for (std::size_t i = 0; i < features.size; ++i) {
-    if (i % kRowsBetweenReports == 0) progress(i, features.size);
+    if (i % pause == 0) progress(i, features.size);
     if (features.weight[i] > 0.0) insert(features[i], progress);
   }
+  progress(features.size, features.size);
 }
 
 void CfTree::raise_threshold(double squared_threshold) {
   options_.squared_threshold = std::max(options_.squared_threshold, squared_threshold);
+  if (options_.squared_threshold > 0.0) directory_.clear();
 }
 
 void CfTree::insert(const Feature& feature, const Progress& progress) {
   place(feature);
   total_weight_ += feature.weight;
-  if (leaf_count_ > options_.max_leaves) rebuild(progress);
+  if (!fits(1.0)) rebuild(progress);
 }
 
 void CfTree::place(const Feature& feature) {
+  if (options_.squared_threshold == 0.0 && absorb_duplicate(feature)) return;
   const Kernels& kernel = kernels();
   path_.clear();
   NodeId node = root_;
@@ -81,6 +88,7 @@ void CfTree::place(const Feature& feature) {
   }
   leaf_.slot(node, leaf_.count(node)++).assign(feature);
   ++leaf_count_;
+  if (options_.squared_threshold == 0.0) directory_.put(feature.mean, dim_, node);
   if (leaf_.count(node) > options_.branching) split_upwards(node);
 }
 
@@ -94,20 +102,48 @@ bool CfTree::absorb(const Feature& feature, const Step& target) {
   return true;
 }
 
+// Adds a feature to the leaf of the same mean, if there is one, and to all that is above it.
+bool CfTree::absorb_duplicate(const Feature& feature) {
+  const std::optional<NodeId> known = directory_.find(feature.mean, dim_);
+  if (!known) return false;
+  NodeId node = *known;
+  const Nearest nearest =
+      kernels().nearest(CfDistance::centroid, leaf_.blocks(node), dim_, feature, {blocks_for(leaf_.count(node))});
+  if (nearest.squared_distance > 0.0 || !absorb(feature, {node, nearest.slot})) return false;
+  for (std::size_t level = 0; level < height_; ++level) {
+    const NodeId parent = pool(level).parent(node);
+    inner_.slot(parent, inner_.slot_of_child(parent, node)).absorb(feature);
+    node = parent;
+  }
+  return true;
+}
+
+// Tells what a node refers to where it is now: the children of an inner node, the rows of a leaf.
+void CfTree::move_in(std::size_t level, NodeId node) {
+  if (level > 0)
+    for (std::size_t s = 0; s < inner_.count(node); ++s) pool(level - 1).parent(inner_.child(node, s)) = node;
+  else if (options_.squared_threshold == 0.0)
+    for (std::size_t s = 0; s < leaf_.count(node); ++s)
+      directory_.put(leaf_.load(node, s, split_row_.data()).mean, dim_, node);
+}
+
 void CfTree::split_upwards(NodeId overfull) {
   for (std::size_t level = 0;; ++level) {
     NodePool& nodes = pool(level);
     const NodeId sibling = split(nodes, overfull);
+    move_in(level, sibling);
     if (level == height_) {
       root_ = inner_.create();
       ++height_;
       inner_.count(root_) = 1;
       inner_.child(root_, 0) = overfull;
+      nodes.parent(overfull) = root_;
       path_.insert(path_.begin(), {root_, 0});
     }
     const Step parent = path_[height_ - 1 - level];
     const std::size_t end = inner_.count(parent.node)++;
     inner_.child(parent.node, end) = sibling;
+    nodes.parent(sibling) = parent.node;
     summarize(parent.node, parent.slot, nodes, overfull);
     summarize(parent.node, end, nodes, sibling);
     if (inner_.count(parent.node) <= options_.branching) return;
@@ -160,11 +196,18 @@ void CfTree::summarize(NodeId inner_node, std::size_t slot, const NodePool& node
   for (std::size_t i = 1; i < nodes.count(child); ++i) sum.absorb(nodes.load(child, i, split_row_.data()));
 }
 
+// Whether the tree takes up no more than a share of what it is allowed.
+bool CfTree::fits(double share) const {
+  const auto within = [&](std::size_t count, std::size_t limit) {
+    return static_cast<double>(count) <= std::max(1.0, share * static_cast<double>(limit));
+  };
+  return within(leaf_count_, options_.max_leaves) && within(node_count(), options_.max_nodes);
+}
+
 // Terminates: the threshold grows by a constant factor at least, and once it exceeds the spread of the data every
 // feature is absorbed by the first leaf it meets. The smaller tree is built beside the old one, so that an interrupt
 // loses nothing.
 void CfTree::rebuild(const Progress& progress) {
-  const auto room = static_cast<std::size_t>(kRoomAfterRebuild * static_cast<double>(options_.max_leaves));
   double least_growth = kLeastGrowth;
   do {
     TreeOptions options = options_;
@@ -172,17 +215,16 @@ void CfTree::rebuild(const Progress& progress) {
         next_squared_threshold(options_.squared_threshold, sibling_costs(), least_growth, data_scale());
     CfTree smaller(dim_, options);
     std::vector<NodeId> nodes = leaf_nodes();
-    std::size_t done = 0;
     // Backwards, so that the leaves that were created together do not meet again in the same order.
-    for (auto node = nodes.rbegin(); node != nodes.rend(); ++node, ++done) {
-      progress(done, nodes.size());
+    for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
+      progress.poll();
       for (std::size_t s = leaf_.count(*node); s-- > 0;) smaller.place(leaf_.load(*node, s, smaller.row_.data()));
     }
     smaller.rebuild_count_ = rebuild_count_ + 1;
     smaller.total_weight_ = total_weight_;
     *this = std::move(smaller);
-    least_growth = kGrowthAfterFailure;
-  } while (leaf_count_ > options_.max_leaves - room);
+    least_growth = 1.0 + 2.0 * (least_growth - 1.0);
+  } while (!fits(1.0 - kRoomAfterRebuild));
 }
 
 // For each leaf the squared cost of its cheapest merge inside its node.
@@ -287,6 +329,7 @@ CfTree::CfTree(std::size_t dim, const TreeOptions& options, const TreeLevels& le
     if (entry != levels.entries[l].size())
       throw std::invalid_argument("a stored tree must hold as many entries as its nodes count");
     if (!inner) leaf_count_ = entry;
+    for (const NodeId node : nodes) move_in(height_ - l, node);
     nodes = std::move(below);
   }
 }

@@ -17,6 +17,7 @@
 #include "features.hpp"
 #include "node_pool.hpp"
 #include "progress.hpp"
+#include "row_directory.hpp"
 
 namespace silverbirch {
 
@@ -25,6 +26,7 @@ struct TreeOptions {
   CfDistance absorption = CfDistance::radius;  // what the threshold bounds
   double squared_threshold = 0.0;
   std::size_t max_leaves = std::numeric_limits<std::size_t>::max();
+  std::size_t max_nodes = std::numeric_limits<std::size_t>::max();  // bounds the memory, however empty nodes are
   std::size_t branching = 63;
 };
 
@@ -60,7 +62,8 @@ class CfTree {
   std::size_t rebuild_count() const { return rebuild_count_; }
   double total_weight() const { return total_weight_; }
   std::size_t height() const { return height_; }
-  std::size_t memory_bytes() const { return inner_.memory_bytes() + leaf_.memory_bytes(); }
+  std::size_t node_count() const { return inner_.size() + leaf_.size(); }
+  std::size_t memory_bytes() const { return inner_.memory_bytes() + leaf_.memory_bytes() + directory_.memory_bytes(); }
 
  private:
   struct Step {
@@ -72,9 +75,12 @@ class CfTree {
   void insert(const Feature& feature, const Progress& progress);
   void place(const Feature& feature);
   bool absorb(const Feature& feature, const Step& target);
+  bool absorb_duplicate(const Feature& feature);
   NodeId split(NodePool& nodes, NodeId node);
   void split_upwards(NodeId overfull);
+  void move_in(std::size_t level, NodeId node);
   void summarize(NodeId inner_node, std::size_t slot, const NodePool& nodes, NodeId child);
+  bool fits(double share) const;
   void rebuild(const Progress& progress);
   std::vector<double> sibling_costs() const;
   std::vector<NodeId> leaf_nodes() const;
@@ -83,6 +89,7 @@ class CfTree {
   std::size_t dim_;
   TreeOptions options_;
   NodePool inner_, leaf_;
+  RowDirectory directory_;  // while the threshold is zero
   NodeId root_ = 0;
   std::size_t height_ = 0;  // levels of inner nodes above the leaf nodes
   std::size_t leaf_count_ = 0;

@@ -24,6 +24,17 @@ std::vector<double> subtree_heights(const double* z, std::size_t merges) {
   return heights;
 }
 
+std::vector<double> leaf_counts(const double* z, std::size_t merges) {
+  const std::size_t leaves = merges + 1;
+  std::vector<double> counts(merges, 0.0);
+  for (std::size_t row = 0; row < merges; ++row)
+    for (std::size_t side = 0; side < 2; ++side) {
+      const std::size_t child = node(z, row, side);
+      counts[row] += child < leaves ? 1.0 : counts[child - leaves];
+    }
+  return counts;
+}
+
 std::vector<std::int64_t> cut(const double* z, std::size_t merges, const bool* applied) {
   const std::size_t leaves = merges + 1;
   constexpr std::int64_t unlabelled = -1;

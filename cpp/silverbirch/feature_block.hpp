@@ -14,9 +14,11 @@ namespace silverbirch {
 inline constexpr std::size_t kLanes = 8;
 inline constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
 
-// Coordinates are refused beyond kLargestCoordinate, so that squares do not overflow and an empty lane, whose mean lies
-// at kFarAway, loses against every real feature without a branch.
-inline constexpr double kLargestCoordinate = 1e140;
+// What lies beyond is refused at the door, so that nothing overflows inside and an empty lane, whose mean lies at
+// kFarAway with weight one, loses against every real feature without a branch, whatever the distance.
+inline constexpr double kLargestCoordinate = 1e100;
+inline constexpr double kSmallestWeight = 1e-30, kLargestWeight = 1e30;
+inline constexpr double kLargestSse = 1e250;
 inline constexpr double kFarAway = 1e150;
 
 constexpr std::size_t block_doubles(std::size_t dim) { return (dim + 2) * kLanes; }

@@ -3,11 +3,13 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdio>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "feature_block.hpp"
+#include "progress.hpp"
 
 namespace silverbirch {
 
@@ -43,8 +45,9 @@ inline FeaturesView view(const Features& f) { return {f.size(), f.dim, f.weight.
 
 // Throws std::invalid_argument at the first value that is not finite or too large to square.
 template <class Scalar>
-void check_coordinates(const Scalar* rows, std::size_t row_count, std::size_t dim) {
+void check_coordinates(const Scalar* rows, std::size_t row_count, std::size_t dim, const Progress& progress) {
   for (std::size_t r = 0; r < row_count; ++r) {
+    if (r % 1024 == 0) progress.poll();
     bool fine = true;
     for (std::size_t k = 0; k < dim; ++k)
       fine &= std::abs(static_cast<double>(rows[r * dim + k])) <= kLargestCoordinate;
@@ -52,12 +55,12 @@ void check_coordinates(const Scalar* rows, std::size_t row_count, std::size_t di
     for (std::size_t k = 0; k < dim; ++k) {
       const double value = rows[r * dim + k];
       if (std::abs(value) <= kLargestCoordinate) continue;
-      const std::string place = "row " + std::to_string(r) + ", column " + std::to_string(k);
-      if (std::isnan(value))
-        throw std::invalid_argument(place + " is NaN: every value must be a number; drop or fill missing values first");
-      if (std::isinf(value))
-        throw std::invalid_argument(place + " is infinity: every value must be finite; drop or clip the row first");
-      throw std::invalid_argument(place + " is beyond 1e140: its square would overflow; rescale the data first");
+      char text[32];
+      std::snprintf(text, sizeof text, "%g", value);
+      throw std::invalid_argument("row " + std::to_string(r) + ", column " + std::to_string(k) + " is " + text +
+                                  (std::isfinite(value)
+                                       ? ": squares overflow beyond 1e100; rescale the data first"
+                                       : ": every value must be a finite number; drop or fill such rows first"));
     }
   }
 }

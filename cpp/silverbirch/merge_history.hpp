@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -18,7 +19,10 @@ struct Merges {
 // An algorithm names a cluster by any of its objects, so it can keep a merged cluster in the place of one of the two.
 class MergeHistory {
  public:
-  explicit MergeHistory(std::size_t objects) : objects_(objects), rank_of_(objects, 0.0) { merges_.reserve(objects); }
+  explicit MergeHistory(std::size_t objects)
+      : objects_(objects), rank_of_(objects, -std::numeric_limits<double>::infinity()) {
+    merges_.reserve(objects);
+  }
 
   // b's place goes on as the merged cluster.
   void record(std::size_t a, std::size_t b, double height, std::size_t prototype = 0) {

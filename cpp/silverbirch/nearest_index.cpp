@@ -12,16 +12,17 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-NearestIndex::NearestIndex(const double* points, std::size_t count, std::size_t dim)
+NearestIndex::NearestIndex(const double* points, std::size_t count, std::size_t dim, const Progress& progress)
     : dim_(dim), point_of_slot_(count) {
   std::iota(point_of_slot_.begin(), point_of_slot_.end(), std::size_t{0});
-  order(points, 0, count);
+  order(points, 0, count, progress);
   pack_blocks(points);
   pack_boxes();
 }
 
 // Halves the range at the widest dimension, at a boundary of the largest node below the range's own, down to blocks.
-void NearestIndex::order(const double* points, std::size_t begin, std::size_t end) {
+void NearestIndex::order(const double* points, std::size_t begin, std::size_t end, const Progress& progress) {
+  progress.poll();
   const auto slot = [&](std::size_t i) { return point_of_slot_.begin() + static_cast<std::ptrdiff_t>(i); };
   if (end - begin <= kLanes) {
     std::sort(slot(begin), slot(end));  // the lowest slot among equals is then the lowest point
@@ -36,8 +37,8 @@ void NearestIndex::order(const double* points, std::size_t begin, std::size_t en
     const double x = points[a * dim_ + k], y = points[b * dim_ + k];
     return x < y || (x == y && a < b);
   });
-  order(points, begin, middle);
-  order(points, middle, end);
+  order(points, begin, middle, progress);
+  order(points, middle, end, progress);
 }
 
 std::size_t NearestIndex::widest_dimension(const double* points, std::size_t begin, std::size_t end) const {

@@ -12,17 +12,19 @@
 
 #include "aligned.hpp"
 #include "kernels.hpp"
+#include "progress.hpp"
 
 namespace silverbirch {
 
 class NearestIndex {
  public:
   // points: row-major, finite
-  NearestIndex(const double* points, std::size_t count, std::size_t dim);
+  NearestIndex(const double* points, std::size_t count, std::size_t dim, const Progress& progress);
 
   // Number of the nearest point; the lowest one among equally near ones.
   std::size_t nearest(const double* query) const;
   std::size_t dim() const { return dim_; }
+  std::size_t size() const { return point_of_slot_.size(); }
 
  private:
   struct Best {
@@ -30,7 +32,7 @@ class NearestIndex {
     std::size_t point;
   };
 
-  void order(const double* points, std::size_t begin, std::size_t end);
+  void order(const double* points, std::size_t begin, std::size_t end, const Progress& progress);
   std::size_t widest_dimension(const double* points, std::size_t begin, std::size_t end) const;
   void pack_blocks(const double* points);
   void pack_boxes();

@@ -13,6 +13,11 @@
 
 namespace silverbirch {
 
+// How many steps of that many operations make a piece: long enough to be worth fetching, short enough to stop in time.
+inline std::size_t piece_size(std::size_t operations_of_a_step) {
+  return std::clamp<std::size_t>((std::size_t{1} << 26) / std::max<std::size_t>(operations_of_a_step, 1), 1, 1024);
+}
+
 // Calls work(begin, end) for pieces of [0, count). The calling thread works too and alone reports progress; an
 // exception anywhere stops all threads and is thrown here.
 template <class Work>

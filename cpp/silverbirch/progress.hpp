@@ -3,12 +3,31 @@
 
 #include <cstddef>
 #include <functional>
+#include <utility>
 
 namespace silverbirch {
 
-// Called often (every few microseconds to milliseconds), always from the thread that entered the core.
-using Progress = std::function<void(std::size_t done, std::size_t total)>;
+// Used often (every few microseconds to milliseconds), always from the thread that entered the core.
+class Progress {
+ public:
+  using Report = std::function<void(std::size_t done, std::size_t total)>;
 
-inline void no_progress(std::size_t, std::size_t) {}
+  explicit Progress(Report report) : report_(std::move(report)) {}
+
+  void operator()(std::size_t done, std::size_t total) const {
+    done_ = done;
+    total_ = total;
+    report_(done, total);
+  }
+
+  // From inside a step that takes long: nothing new to say, but a chance to stop.
+  void poll() const { report_(done_, total_); }
+
+ private:
+  Report report_;
+  mutable std::size_t done_ = 0, total_ = 1;
+};
+
+inline const Progress no_progress{[](std::size_t, std::size_t) {}};
 
 }  // namespace silverbirch

@@ -52,18 +52,37 @@ void an_interrupt_loses_nothing() {
   CfTree tree(dim, {.max_leaves = 50, .branching = 7});
   std::size_t calls = 0;
   try {
-    tree.insert_rows(points.data(), nullptr, count, [&](std::size_t, std::size_t) {
+    const Progress stop([&](std::size_t, std::size_t) {
       if (++calls == 20) throw std::runtime_error("stop");
     });
+    tree.insert_rows(points.data(), nullptr, count, stop);
     CHECK(false);
   } catch (const std::runtime_error&) {
   }
   CHECK(total(tree.leaves()).weight[0] == tree.total_weight() && tree.total_weight() < count);
 }
 
+void without_a_threshold_every_row_is_one_leaf() {
+  constexpr std::size_t dim = 2, count = 1000;
+  const std::vector<double> points = random_points(count, dim, 8);
+  for (const CfDistance distance : {CfDistance::ward, CfDistance::radius, CfDistance::diameter}) {
+    CfTree tree(dim, {.distance = distance, .branching = 5});
+    for (int pass = 0; pass < 3; ++pass) tree.insert_rows(points.data(), nullptr, count, no_progress);
+    const Features leaves = tree.leaves();
+    CHECK(leaves.size() == count);
+    for (std::size_t i = 0; i < count; ++i) CHECK(leaves.weight[i] == 3.0 && leaves.sse[i] == 0.0);
+    // what is above the leaves counts the duplicates too
+    double root_weight = 0.0;
+    const TreeLevels levels = tree.levels();
+    for (const double weight : levels.entries.front().weight) root_weight += weight;
+    CHECK(root_weight == 3.0 * count);
+  }
+}
+
 }  // namespace
 
 int main() {
+  without_a_threshold_every_row_is_one_leaf();
   leaves_sum_up_to_the_data();
   a_stored_tree_goes_on_to_the_same_bits();
   an_interrupt_loses_nothing();

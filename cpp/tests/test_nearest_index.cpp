@@ -11,7 +11,7 @@ int main() {
     for (const std::size_t count : {1, 8, 9, 64, 65, 700}) {
       std::vector<double> points = random_points(count, dim, 11);
       for (double& x : points) x = std::round(2 * x) / 2;  // many duplicates and ties
-      const NearestIndex index(points.data(), count, dim);
+      const NearestIndex index(points.data(), count, dim, no_progress);
       const std::vector<double> queries = random_points(200, dim, 12);
       for (std::size_t q = 0; q < 200; ++q) {
         std::size_t best = 0;

@@ -8,6 +8,7 @@ from typing import Annotated, overload
 import numpy
 from numpy.typing import NDArray
 
+
 def instruction_set() -> str:
     """The one in use."""
 
@@ -19,185 +20,110 @@ def use_instruction_set(name: str) -> None:
 
 def cf_distance_names() -> list[str]: ...
 
-LARGEST_COORDINATE: float = 1e140
+LARGEST_COORDINATE: float = 1e+100
+
+SMALLEST_WEIGHT: float = 1e-30
+
+LARGEST_WEIGHT: float = 1e+30
+
+LARGEST_SSE: float = 1e+250
 
 @overload
-def check_coordinates(
-    rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-) -> None:
+def check_coordinates(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None:
     """
     Raises ValueError at the first value that is not finite or too large to square.
     """
 
 @overload
-def check_coordinates(
-    rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-) -> None: ...
-def merged_pairs(
-    weight_a: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    mean_a: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    sse_a: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    weight_b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    mean_b: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    sse_b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]:
+def check_coordinates(rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None: ...
+
+def merged_pairs(weight_a: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], mean_a: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sse_a: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight_b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], mean_b: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sse_b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]:
     """Feature i of the one merged with feature i of the other."""
 
-def pairwise_squared_distances(
-    weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    mean: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    sse: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    distance: str,
-    threads: int,
-    progress: Callable[[int, int], None] | None,
-) -> NDArray[numpy.float64]:
+def pairwise_squared_distances(weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], mean: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sse: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], distance: str, threads: int, progress: Callable[[int, int], None] | None) -> NDArray[numpy.float64]:
     """Squared CF distances of all pairs, condensed."""
 
 class CfTree:
-    def __init__(
-        self, dim: int, distance: str, absorption: str, squared_threshold: float, max_leaves: int, branching: int
-    ) -> None: ...
+    def __init__(self, dim: int, distance: str, absorption: str, squared_threshold: float, max_leaves: int, max_nodes: int, branching: int) -> None: ...
+
     @staticmethod
-    def from_levels(
-        dim: int,
-        distance: str,
-        absorption: str,
-        squared_threshold: float,
-        max_leaves: int,
-        branching: int,
-        levels: Sequence[
-            tuple[
-                Annotated[NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-                Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-                Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-                Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-            ]
-        ],
-        rebuild_count: int,
-        total_weight: float,
-    ) -> CfTree: ...
+    def from_levels(dim: int, distance: str, absorption: str, squared_threshold: float, max_leaves: int, max_nodes: int, branching: int, levels: Sequence[tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], rebuild_count: int, total_weight: float) -> CfTree: ...
+
     @overload
-    def insert_rows(
-        self,
-        rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-        weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-        progress: Callable[[int, int], None] | None,
-    ) -> None: ...
+    def insert_rows(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, progress: Callable[[int, int], None] | None) -> None: ...
+
     @overload
-    def insert_rows(
-        self,
-        rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-        weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-        progress: Callable[[int, int], None] | None,
-    ) -> None: ...
-    def insert_features(
-        self,
-        weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        mean: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-        sse: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        progress: Callable[[int, int], None] | None,
-    ) -> None: ...
+    def insert_rows(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, progress: Callable[[int, int], None] | None) -> None: ...
+
+    def insert_features(self, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], mean: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sse: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], progress: Callable[[int, int], None] | None) -> None: ...
+
     def raise_threshold(self, squared_threshold: float) -> None: ...
+
     def leaves(self) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]:
         """(weight, mean, sse)"""
 
-    def levels(
-        self,
-    ) -> list[tuple[NDArray[numpy.uint32], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]]:
+    def levels(self) -> list[tuple[NDArray[numpy.uint32], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]]:
         """(counts, weight, mean, sse) for each level, the root's first"""
 
     @property
     def dim(self) -> int: ...
+
     @property
     def squared_threshold(self) -> float: ...
+
     @property
     def leaf_count(self) -> int: ...
+
     @property
     def rebuild_count(self) -> int: ...
+
     @property
     def total_weight(self) -> float: ...
+
+    @property
+    def node_count(self) -> int: ...
+
     @property
     def height(self) -> int: ...
+
     @property
     def memory_bytes(self) -> int: ...
 
 class NearestIndex:
-    def __init__(
-        self,
-        points: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    ) -> None: ...
+    def __init__(self, points: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None: ...
+
     @overload
-    def nearest(
-        self,
-        rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-        threads: int,
-        progress: Callable[[int, int], None] | None,
-    ) -> NDArray[numpy.int64]: ...
+    def nearest(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], threads: int, progress: Callable[[int, int], None] | None) -> NDArray[numpy.int64]: ...
+
     @overload
-    def nearest(
-        self,
-        rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-        threads: int,
-        progress: Callable[[int, int], None] | None,
-    ) -> NDArray[numpy.int64]: ...
+    def nearest(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], threads: int, progress: Callable[[int, int], None] | None) -> NDArray[numpy.int64]: ...
 
 def linkage_names() -> list[str]: ...
+
 def algorithm_names() -> list[str]: ...
-def cluster_features(
-    weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    mean: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    sse: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    distance: str,
-    equal_vote: bool,
-    algorithm: str,
-    progress: Callable[[int, int], None] | None,
-) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64]]:
+
+def cluster_features(weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], mean: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sse: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], distance: str, equal_vote: bool, algorithm: str, progress: Callable[[int, int], None] | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64]]:
     """Z with squared CF distances as heights, and prototypes."""
 
-def cluster_matrix(
-    condensed: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
-    weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    linkage: str,
-    algorithm: str,
-    progress: Callable[[int, int], None] | None,
-) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64]]:
+def cluster_matrix(condensed: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], linkage: str, algorithm: str, progress: Callable[[int, int], None] | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64]]:
     """Overwrites condensed. Z and prototypes."""
 
-def cluster_by_prototypes(
-    condensed: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    linkage: str,
-    algorithm: str,
-    progress: Callable[[int, int], None] | None,
-) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64]]:
+def cluster_by_prototypes(condensed: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], linkage: str, algorithm: str, progress: Callable[[int, int], None] | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64]]:
     """
     Minimax and medoid linkage of objects given by their distances. Z and prototypes.
     """
 
-def cluster_points_by_prototypes(
-    weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    points: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    linkage: str,
-    algorithm: str,
-    progress: Callable[[int, int], None] | None,
-) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64]]:
+def cluster_points_by_prototypes(weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], points: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], linkage: str, algorithm: str, progress: Callable[[int, int], None] | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64]]:
     """Minimax and medoid linkage of points. Z and prototypes."""
 
-def subtree_heights(
-    z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-) -> NDArray[numpy.float64]:
+def subtree_heights(z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
     """The greatest height at or below each row of Z."""
 
-def cut(
-    z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    applied: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> NDArray[numpy.int64]:
+def leaf_counts(z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
+    """The number of leaves below each row of Z."""
+
+def cut(z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], applied: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.int64]:
     """Labels of the leaves when only some rows of Z are merged."""
 
-def merged_features(
-    z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    mean: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    sse: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]:
+def merged_features(z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], mean: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sse: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]:
     """(weight, mean, sse) of each row of Z."""

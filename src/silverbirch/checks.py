@@ -20,7 +20,18 @@ LINKAGES = tuple(_core.linkage_names())
 ALGORITHMS = ("auto", *_core.algorithm_names())
 MODES = ("centers", "linkage", "aggregation")
 
-_UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
+_MOST_THREADS = 1024
+_UNITS = {
+    "B": 1,
+    "KB": 10**3,
+    "MB": 10**6,
+    "GB": 10**9,
+    "TB": 10**12,
+    "KIB": 2**10,
+    "MIB": 2**20,
+    "GIB": 2**30,
+    "TIB": 2**40,
+}
 
 
 def as_rows(X: Any, *, name: str = "X", dtype: np.dtype[Any] | None = None) -> Rows:
@@ -29,13 +40,12 @@ def as_rows(X: Any, *, name: str = "X", dtype: np.dtype[Any] | None = None) -> R
         raise TypeError(f"{name} is a sparse matrix: cluster features are dense; pass {name}.toarray()")
     if np.ma.is_masked(X):
         raise ValueError(f"{name} has masked values: drop or fill missing values first")
-    array = np.asarray(X)
+    array = as_array(X, name)
     if array.dtype.kind not in "fiub":
         array = _numbers_from(array, name)
     if array.ndim != 2:
-        shape = "a single number" if array.ndim == 0 else f"{array.ndim}-D"
         hint = "reshape(-1, 1) for one column, reshape(1, -1) for one row" if array.ndim == 1 else "(rows, columns)"
-        raise ValueError(f"{name} is {shape}: rows need a 2-D array; use {hint}")
+        raise ValueError(f"{name} is {array.ndim}-D: rows need a 2-D array; use {hint}")
     if 0 in array.shape:
         raise ValueError(f"{name} has shape {array.shape}: at least one row and one column are needed")
     if dtype is None:
@@ -49,32 +59,69 @@ def as_rows(X: Any, *, name: str = "X", dtype: np.dtype[Any] | None = None) -> R
     return rows
 
 
+def as_array(X: Any, name: str) -> NDArray[Any]:
+    try:
+        array = np.asarray(X)
+    except ValueError as error:  # rows of different lengths
+        raise ValueError(f"{name} is not a table of numbers: {error}") from None
+    if array.ndim == 0:
+        raise TypeError(f"{name} is a {type(X).__name__}: rows need a 2-D array")
+    return array
+
+
 def _numbers_from(array: NDArray[Any], name: str) -> Floats:
     """An array of Python objects as float64, where they are numbers."""
     if array.dtype.kind == "O":
         try:
             return array.astype(np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise ValueError(f"{name} holds values that are not numbers: encode or drop those columns first") from None
     what = {"U": "strings", "S": "bytes", "c": "complex numbers", "M": "dates", "m": "time spans"}
     kind = what.get(array.dtype.kind, str(array.dtype))
     raise TypeError(f"{name} holds {kind}: only real numbers can be clustered; encode or drop those columns first")
 
 
-def as_nonnegative(values: Any, count: int, name: str) -> Floats:
-    """Finite numbers ≥ 0, one for each of `count` rows; a single one stands for all."""
-    array: Floats = np.ascontiguousarray(values, dtype=np.float64)
-    if array.ndim == 0:
-        array = np.full(count, float(array))
-    if array.shape != (count,):
-        raise ValueError(f"{name} has shape {array.shape} but there are {count} rows: one value for each row is needed")
-    bad = np.flatnonzero(~((array >= 0) & (array < np.inf)))
+def as_weights(values: Any, count: int, name: str) -> Floats:
+    """One weight for each of `count` rows, 0 or of a sane size; a single one stands for all."""
+    array = _one_for_each(values, count, name)
+    least, most = _core.SMALLEST_WEIGHT, _core.LARGEST_WEIGHT
+    bad = np.flatnonzero(~((array == 0) | ((array >= least) & (array <= most))))
     if bad.size:
-        raise ValueError(f"{name}[{bad[0]}] = {array[bad[0]]}: must be finite and not negative; leave such rows out")
+        raise ValueError(
+            f"{name}[{bad[0]}] = {array[bad[0]]}: must be finite and not negative, 0 or between {least:g} and "
+            f"{most:g}; correct or rescale the weights"
+        )
     return array
 
 
-def as_count(value: Any, name: str, *, least: int = 1) -> int:
+def as_sses(values: Any, count: int) -> Floats:
+    """One sum of squares for each of `count` features; a single one stands for all."""
+    array = _one_for_each(values, count, "sse")
+    bad = np.flatnonzero(~((array >= 0) & (array <= _core.LARGEST_SSE)))
+    if bad.size:
+        raise ValueError(
+            f"sse[{bad[0]}] = {array[bad[0]]}: must be finite, not negative and at most {_core.LARGEST_SSE:g}; "
+            "correct or rescale the features"
+        )
+    return array
+
+
+def _one_for_each(values: Any, count: int, name: str) -> Floats:
+    array = np.asarray(values)
+    try:
+        if array.dtype.kind not in "fiubO":
+            raise TypeError
+        numbers: Floats = np.asarray(array, dtype=np.float64, order="C")
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{name} holds values that are not numbers: pass one number for each row") from None
+    if numbers.ndim == 0:
+        numbers = np.full(count, float(numbers))
+    if numbers.shape != (count,):
+        raise ValueError(f"{name} has shape {numbers.shape} but there are {count} rows: one for each row is needed")
+    return numbers
+
+
+def as_count(value: Any, name: str, *, least: int = 1, most: int | None = None) -> int:
     """A whole number of at least `least`."""
     try:
         number = operator.index(value)
@@ -82,7 +129,15 @@ def as_count(value: Any, name: str, *, least: int = 1) -> int:
         raise TypeError(f"{name}={value!r}: a whole number is needed") from None
     if isinstance(value, bool | np.bool_) or number < least:
         raise ValueError(f"{name}={value!r}: must be at least {least}")
+    if most is not None and number > most:
+        raise ValueError(f"{name}={value!r}: must be at most {most}")
     return number
+
+
+def as_flag(value: Any, name: str) -> bool:
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name}={value!r}: must be True or False")
+    return bool(value)
 
 
 def as_threshold(value: Any, name: str = "threshold") -> float:
@@ -91,8 +146,10 @@ def as_threshold(value: Any, name: str = "threshold") -> float:
         number = float(value)
     except (TypeError, ValueError):
         raise TypeError(f"{name}={value!r}: a number is needed") from None
+    except OverflowError:
+        number = math.inf
     if not 0 <= number <= _core.LARGEST_COORDINATE:
-        raise ValueError(f"{name}={value!r}: must be finite and not negative")
+        raise ValueError(f"{name}={value!r}: must be between 0 and {_core.LARGEST_COORDINATE:g}")
     return number
 
 
@@ -116,8 +173,10 @@ def as_bytes(value: Any, name: str = "max_memory") -> int:
             number = float(value)
         except (TypeError, ValueError):
             raise TypeError(f"{name}={value!r}: write bytes as a number or like '256MB' or '2GiB'") from None
+        except OverflowError:
+            number = math.inf
     if not (math.isfinite(number) and number >= 1):
-        raise ValueError(f"{name}={value!r}: must be at least one byte")
+        raise ValueError(f"{name}={value!r}: must be a finite number of at least one byte")
     return int(number)
 
 
@@ -132,7 +191,7 @@ def as_threads(n_jobs: Any) -> int:
     cores = os.cpu_count() or 1
     if number == 0 or number < -cores:
         raise ValueError(f"n_jobs={n_jobs}: must be a number of threads, or -1 for all {cores}")
-    return number if number > 0 else cores + 1 + number
+    return min(number, _MOST_THREADS) if number > 0 else cores + 1 + number
 
 
 def bytes_text(count: float) -> str:

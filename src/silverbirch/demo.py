@@ -1,4 +1,4 @@
-"""The demonstration: a stream of rows from the paper's kind of Gaussian mixture, from the first row to labels and report.
+"""The demonstration: a stream of rows from the paper's kind of Gaussian mixture, from the first row to the report.
 
 The rows come in chunks and are made anew for the second pass, so that memory does not grow with their number.
 """

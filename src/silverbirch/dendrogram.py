@@ -58,7 +58,9 @@ class Dendrogram:
         if (n_clusters is None) == (height is None):
             raise ValueError("cut takes either n_clusters or height")
         if height is not None:
-            return _core.cut(self.Z, self._subtree_heights <= float(height))
+            if np.isnan(limit := float(height)):
+                raise ValueError("height=nan: must be a number")
+            return _core.cut(self.Z, self._subtree_heights <= limit)
         applied = np.zeros(len(self.Z), dtype=bool)
         applied[: self.n_leaves - self._checked_count(n_clusters)] = True
         return _core.cut(self.Z, applied)
@@ -104,7 +106,7 @@ class Dendrogram:
         From the features alone, exact for the points as they were absorbed by the leaves. Rows labelled by their
         nearest leaf lie closer, so it is a close upper estimate for them.
         """
-        counts = np.asarray(k)
+        counts = np.asarray(k) if np.size(k) else np.empty(0, dtype=np.int64)
         for count in counts.ravel():
             self._checked_count(count)
         result = self._sse_by_merges[self.n_leaves - counts]
@@ -126,7 +128,10 @@ class Dendrogram:
             from scipy.cluster.hierarchy import cophenet
 
             return cophenet(self.Z) if len(self.Z) else np.empty(0)
-        a, b = (np.array(x, dtype=np.int64) for x in np.broadcast_arrays(i, j))
+        a, b = np.broadcast_arrays(i, j)
+        if a.size and (a.dtype.kind not in "iu" or b.dtype.kind not in "iu"):
+            raise TypeError("leaves are named by whole numbers")
+        a, b = a.astype(np.int64), b.astype(np.int64)
         if a.size and not (min(a.min(), b.min()) >= 0 and max(a.max(), b.max()) < self.n_leaves):
             raise IndexError(f"leaves are numbered 0 to {self.n_leaves - 1}")
         heights = np.concatenate([np.zeros(self.n_leaves), self.Z[:, 2]])
@@ -181,17 +186,27 @@ class Dendrogram:
         return graph
 
     def plot(
-        self, ax: Axes | None = None, *, max_leaves: int = 40, n_clusters: int | None = None, **style: Any
+        self,
+        ax: Axes | None = None,
+        *,
+        max_leaves: int = 40,
+        n_clusters: int | None = None,
+        labels: Any = None,
+        **style: Any,
     ) -> Axes:
         """Draws the upper part of the tree, down to `max_leaves` branches; each is labelled with the points below it.
 
         n_clusters : colour the branches by the cut into that many clusters
+        labels : a name for each leaf, for the branches that end in a single one
         style : passed to matplotlib's LineCollection
         """
         from .plot import draw_dendrogram
 
-        count = None if n_clusters is None else self._checked_count(n_clusters)
-        return draw_dendrogram(self, ax, as_count(max_leaves, "max_leaves", least=2), count, style)
+        count = 1 if n_clusters is None else self._checked_count(n_clusters)
+        names = None if labels is None else [str(label) for label in labels]
+        if names is not None and len(names) != self.n_leaves:
+            raise ValueError(f"{len(names)} labels but {self.n_leaves} leaves: one label for each leaf is needed")
+        return draw_dendrogram(self, ax, as_count(max_leaves, "max_leaves", least=2), count, names, style)
 
     def to_html(self, path: str | os.PathLike[str], *, title: str = "silverbirch dendrogram") -> None:
         """Writes a page with the dendrogram and, where features are known, the rmsd curve; it needs no other file."""
@@ -218,11 +233,13 @@ def _checked_z(Z: Any) -> Floats:
         raise ValueError("Z is not a linkage matrix: each row must refer to leaves or to rows above it")
     if len(np.unique(nodes)) != 2 * merges:
         raise ValueError("Z is not a linkage matrix: each cluster must be merged exactly once")
+    if not np.array_equal(array[:, 3], _core.leaf_counts(array)):
+        raise ValueError("Z is not a linkage matrix: column 4 must count the leaves below each row")
     array.flags.writeable = False
     return array
 
 
 def _newick_name(name: str) -> str:
-    if name and not set(name) & set(" ()[]{}/\\,;:=*'\"`+-<>\t\n\r"):
+    if name and not set(name) & set(" _()[]{}/\\,;:=*'\"`+-<>\t\n\r"):
         return name
     return "'" + name.replace("'", "''") + "'"

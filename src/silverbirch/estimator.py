@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -10,7 +12,21 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .checks import ALGORITHMS, CF_DISTANCES, LINKAGES, MODES, Floats, as_bytes, as_choice, as_nonnegative, as_threshold
+from .checks import (
+    ALGORITHMS,
+    CF_DISTANCES,
+    LINKAGES,
+    MODES,
+    Floats,
+    as_bytes,
+    as_choice,
+    as_count,
+    as_flag,
+    as_rows,
+    as_threads,
+    as_threshold,
+    as_weights,
+)
 from .dendrogram import Dendrogram
 from .features import ClusterFeatures
 from .linkage import cluster_features
@@ -19,7 +35,7 @@ from .tree import CFTree
 
 # The CF distance that goes with a linkage (table 2 of the paper); the others see means only: the tree's default.
 _MATCHING_DISTANCE = {"average": "average", "weighted": "average", "centroid": "centroid", "median": "centroid"}
-_DEFAULT_FIRST_ROWS = 25_000
+_FIRST_ROWS = 10_000
 
 
 @dataclass(frozen=True)
@@ -109,13 +125,14 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Aggregates the rows, clusters the aggregate and labels the rows. `y` is ignored."""
-        tree = self._new_tree()
-        rows, weight = self._checked(X, sample_weight, reset=True)
-        tree.insert(rows, weight, progress=reporter(self.progress, "tree"))
-        leaf_of_row = tree.assign(rows, n_jobs=self.n_jobs, progress=reporter(self.progress, "nearest leaves"))
-        self._take(tree, rows[: self._first_rows_limit()].copy())
-        self._clustering = self._cluster(leaf_of_row)
-        self.labels_: NDArray[np.int64] = self._clustering.leaf_labels[leaf_of_row]
+        with self._unchanged_by_failure():
+            tree = self._new_tree()
+            rows, weight = self._checked(X, sample_weight, reset=True)
+            self._insert(tree, rows, weight)
+            leaf_of_row = tree.assign(rows, n_jobs=self.n_jobs, progress=reporter(self.progress, "nearest leaves"))
+            self._take(tree, self._first_of_stream(tree, rows[:0], rows))
+            self._clustering = self._cluster(leaf_of_row)
+            self.labels_: NDArray[np.int64] = self._clustering.leaf_labels[leaf_of_row]
         return self
 
     def partial_fit(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
@@ -126,26 +143,44 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         self._check_parameters()
         if X is None:
             check_is_fitted(self, "tree_")
-            self._take(self.tree_, self._first_rows)
-            self._cluster_now()
+            with self._unchanged_by_failure():
+                self._take(self.tree_, self._first_rows)
+                self._cluster_now()
             return self
         fresh = not hasattr(self, "tree_")
-        rows, weight = self._checked(X, sample_weight, reset=fresh)
-        tree = self._new_tree() if fresh else self.tree_
-        tree.insert(rows, weight, progress=reporter(self.progress, "tree"))
-        first = rows[:0] if fresh else self._first_rows
-        self._take(tree, np.concatenate([first, rows[: max(0, self._first_rows_limit() - len(first))]]))
+        with self._unchanged_by_failure():
+            rows, weight = self._checked(X, sample_weight, reset=fresh)
+            tree = self._new_tree() if fresh else self.tree_
+            self._insert(tree, rows, weight)
+            self._take(tree, self._first_of_stream(tree, rows[:0] if fresh else self._first_rows, rows))
         return self
+
+    @contextlib.contextmanager
+    def _unchanged_by_failure(self) -> Iterator[None]:
+        before = self.__dict__.copy()
+        try:
+            yield
+        except BaseException:
+            self.__dict__ = before
+            raise
+
+    def _insert(self, tree: CFTree, rows: NDArray[Any], weight: Floats | None) -> None:
+        tree.insert(rows, weight, progress=reporter(self.progress, "tree"))
+        if tree.n_leaves == 0:
+            raise ValueError("sample_weight is zero for all rows: at least one row has to count")
 
     def _take(self, tree: CFTree, first_rows: NDArray[Any]) -> None:
         self.tree_ = tree
-        # Clusters are numbered by the first row they occur in. A stream does not come back, so its first rows are kept.
         self._first_rows = first_rows
         self._clustering = None
         self.__dict__.pop("labels_", None)
 
-    def _first_rows_limit(self) -> int:
-        return _DEFAULT_FIRST_ROWS if self.max_leaves is None else self.max_leaves
+    def _first_of_stream(self, tree: CFTree, first: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
+        """Clusters are numbered by the first row they occur in. A stream does not come back, so as many of its first
+        rows are kept as there may be leaves, or ten thousand where memory is no concern."""
+        leaves = tree.leaf_limit(rows.shape[1])
+        limit = leaves if leaves is not None and self.max_memory is not None else max(leaves or 0, _FIRST_ROWS)
+        return np.concatenate([first, rows[: max(0, limit - len(first))]])
 
     def _new_tree(self) -> CFTree:
         self._check_parameters()
@@ -153,8 +188,8 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
             threshold=self.threshold,
             max_leaves=self.max_leaves,
             max_memory=self.max_memory,
-            distance=self.distance or _MATCHING_DISTANCE.get(self.linkage, "ward"),
-            absorption=self.absorption or "radius",
+            distance=_MATCHING_DISTANCE.get(self.linkage, "ward") if self.distance is None else self.distance,
+            absorption="radius" if self.absorption is None else self.absorption,
         )
 
     def _check_parameters(self) -> None:
@@ -162,19 +197,20 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         mode = as_choice(self.mode, "mode", MODES)
         as_choice(self.linkage, "linkage", CF_DISTANCES if mode == "aggregation" else LINKAGES)
         as_choice(self.algorithm, "algorithm", ALGORITHMS)
+        as_threads(self.n_jobs)
+        as_flag(self.progress, "progress")
+        if self.n_clusters is not None:
+            as_count(self.n_clusters, "n_clusters")
         if self.n_clusters is not None and self.distance_threshold is not None:
             raise ValueError("n_clusters and distance_threshold both say where to cut: set one of them to None")
         if self.distance_threshold is not None:
             as_threshold(self.distance_threshold, "distance_threshold")
 
     def _checked(self, X: Any, sample_weight: Any, *, reset: bool) -> tuple[NDArray[Any], Floats | None]:
-        rows = validate_data(self, X, reset=reset, dtype=[np.float64, np.float32], order="C")
+        rows = as_rows(validate_data(self, X, reset=reset, dtype=[np.float64, np.float32], order="C"))
         if sample_weight is None:
             return rows, None
-        weight = as_nonnegative(sample_weight, len(rows), "sample_weight")
-        if not weight.any():
-            raise ValueError("sample_weight is zero for all rows: at least one row has to count")
-        return rows, weight
+        return rows, as_weights(sample_weight, len(rows), "sample_weight")
 
     # -- clustering the leaves
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from .checks import Floats, as_nonnegative, as_rows
+from .checks import Floats, as_rows, as_sses, as_weights
 
 
 class ClusterFeatures:
@@ -31,7 +31,7 @@ class ClusterFeatures:
     def __init__(self, weight: Any, mean: Any, sse: Any) -> None:
         mean = np.array(as_rows(mean, name="mean", dtype=np.dtype(np.float64)))
         count = len(mean)
-        self._set(as_nonnegative(weight, count, "weight").copy(), mean, as_nonnegative(sse, count, "sse").copy())
+        self._set(as_weights(weight, count, "weight").copy(), mean, as_sses(sse, count).copy())
 
     @classmethod
     def _adopt(cls, weight: Floats, mean: Floats, sse: Floats) -> ClusterFeatures:
@@ -47,6 +47,9 @@ class ClusterFeatures:
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"cluster features are frozen: {name} cannot be set; make new ones")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"cluster features are frozen: {name} cannot be deleted")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (ClusterFeatures._adopt, (self.weight, self.mean, self.sse))

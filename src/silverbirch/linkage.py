@@ -22,10 +22,11 @@ from .checks import (
     LINKAGES,
     MODES,
     Floats,
+    as_array,
     as_choice,
-    as_nonnegative,
     as_rows,
     as_threads,
+    as_weights,
     bytes_text,
 )
 from .errors import MemoryLimitError
@@ -59,9 +60,19 @@ _EUCLIDEAN_ONLY = ("centroid", "median", "ward")
 
 
 class LinkageMatrix(np.ndarray[Any, np.dtype[np.float64]]):
-    """A Z that also knows its prototypes: `Z.prototypes[i]` is the number of the object that stands for row i."""
+    """A Z that also knows its prototypes: `Z.prototypes[i]` is the number of the object that stands for row i.
 
-    prototypes: NDArray[np.int64]
+    Whole copies keep them; what is computed or cut out of it is an array like any other, with `prototypes` None.
+    """
+
+    prototypes: NDArray[np.int64] | None = None
+
+    def __array_finalize__(self, origin: Any) -> None:
+        prototypes = getattr(origin, "prototypes", None)
+        self.prototypes = prototypes if prototypes is not None and self.shape == (len(prototypes), 4) else None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_with_prototypes, (np.asarray(self), self.prototypes))
 
 
 def linkage(
@@ -126,11 +137,12 @@ def linkage(
     elif np.ndim(data) == 1:
         if mode != "linkage":
             raise ValueError(f"mode={mode!r} is for points and cluster features; distances have mode='linkage' only")
-        geometry, weight = _checked_distances(np.asarray(data), weights)
-        Z = _cluster_distances(job, geometry, weight)
+        geometry, weight = _checked_distances(as_array(data, "data"), weights)
+        _announce_pairs(job, len(weight))
+        Z = _cluster_distances(job, geometry.copy(), weight)
     else:
         Z, geometry = _cluster_points(job, data, metric, weights, mode)
-    return _optimally_ordered(Z, geometry) if optimal_ordering and len(Z) else Z
+    return _optimally_ordered(Z, geometry, metric) if optimal_ordering and len(Z) else Z
 
 
 @dataclass(frozen=True)
@@ -164,7 +176,7 @@ def _cluster_features(job: _Job, features: ClusterFeatures, mode: str) -> Floats
     if mode == "aggregation":
         return _merge_features(job, features, _FeatureForm(method, scale=2.0 if method == "ward" else 1.0))
     if mode == "centers":
-        features = ClusterFeatures._adopt(np.ones(len(features)), features.mean, np.zeros(len(features)))
+        features = _unweighted(features)
     if method in _FEATURE_FORMS and not (mode == "centers" and method in ("average", "weighted")):
         return _cluster_squared(job, features)
     return _cluster_centers(job, features)
@@ -174,10 +186,10 @@ def _cluster_points(job: _Job, data: Any, metric: Any, weights: Any, mode: str) 
     """Z, and the points or distances it is of."""
     rows = np.asarray(as_rows(data, name="data"), dtype=np.float64)
     _warn_of_square_distances(rows)
-    weight = np.ones(len(rows)) if weights is None else as_nonnegative(weights, len(rows), "weights")
-    points = _with_weight(ClusterFeatures._adopt(weight, rows.view(), np.zeros(len(rows))))
-    if mode == "centers" and job.method in ("average", "weighted"):
-        points = ClusterFeatures._adopt(np.ones(len(points)), points.mean, points.sse)
+    weight = np.ones(len(rows)) if weights is None else as_weights(weights, len(rows), "weights")
+    points = _with_weight(ClusterFeatures._adopt(weight.view(), rows.view(), np.zeros(len(rows))))
+    if mode == "centers":
+        points = _unweighted(points)
     if mode == "aggregation" or job.method in _EUCLIDEAN_ONLY:
         _require_euclidean(metric, "mode='aggregation'" if mode == "aggregation" else f"method {job.method!r}")
         return _cluster_features(job, points, mode), points.mean
@@ -192,7 +204,7 @@ def _cluster_points(job: _Job, data: Any, metric: Any, weights: Any, mode: str) 
     _announce_pairs(job, len(points))
     distances = pdist(points.mean, metric)
     _require_finite(distances, f"metric {metric!r} gave")
-    return _cluster_distances(job, distances, points.weight), distances
+    return _cluster_distances(job, distances, points.weight), points.mean
 
 
 def _cluster_squared(job: _Job, features: ClusterFeatures) -> Floats:
@@ -237,13 +249,14 @@ def _cluster_centers(job: _Job, features: ClusterFeatures) -> Floats:
 
 
 def _cluster_distances(job: _Job, distances: Floats, weight: Floats) -> Floats:
+    """Overwrites the distances."""
     algorithm = _matrix_algorithm(job)
     if job.method in _PROTOTYPE_LINKAGES:
         return _with_prototypes(*_core.cluster_by_prototypes(distances, weight, job.method, algorithm, job.report()))
     if job.method not in _EUCLIDEAN_ONLY:
-        Z, _ = _core.cluster_matrix(distances.copy(), weight, job.method, algorithm, job.report())
+        Z, _ = _core.cluster_matrix(distances, weight, job.method, algorithm, job.report())
         return Z
-    squared = distances**2
+    squared = np.square(distances, out=distances)
     if job.method == "ward" and not np.all(weight == 1.0):
         first, second = np.triu_indices(len(weight), 1)
         squared *= 2.0 * weight[first] * weight[second] / (weight[first] + weight[second])
@@ -297,10 +310,15 @@ def _with_roots(Z: Floats, scale: float = 1.0) -> Floats:
     return Z
 
 
-def _with_prototypes(Z: Floats, prototypes: NDArray[np.int64]) -> LinkageMatrix:
+def _with_prototypes(Z: Floats, prototypes: NDArray[np.int64] | None) -> LinkageMatrix:
     result = Z.view(LinkageMatrix)
     result.prototypes = prototypes
     return result
+
+
+def _unweighted(features: ClusterFeatures) -> ClusterFeatures:
+    """The bare centres."""
+    return ClusterFeatures._adopt(np.ones(len(features)), features.mean, np.zeros(len(features)))
 
 
 def _with_weight(features: ClusterFeatures) -> ClusterFeatures:
@@ -313,7 +331,7 @@ def _with_weight(features: ClusterFeatures) -> ClusterFeatures:
 
 def _checked_distances(array: NDArray[Any], weights: Any) -> tuple[Floats, Floats]:
     if array.dtype.kind not in "fiub":
-        raise TypeError(f"distances of type {array.dtype}: numbers are needed")
+        raise TypeError(f"distances of type {array.dtype}: only numbers can be clustered")
     distances: Floats = np.ascontiguousarray(array, dtype=np.float64)
     count = round((1 + (1 + 8 * len(distances)) ** 0.5) / 2)
     if len(distances) == 0 or count * (count - 1) // 2 != len(distances):
@@ -324,7 +342,7 @@ def _checked_distances(array: NDArray[Any], weights: Any) -> tuple[Floats, Float
     _require_finite(distances, "data holds")
     if weights is None:
         return distances, np.ones(count)
-    weight = as_nonnegative(weights, count, "weights")
+    weight = as_weights(weights, count, "weights")
     if (weight > 0).all():
         return distances, weight
     from scipy.spatial.distance import squareform
@@ -337,9 +355,10 @@ def _checked_distances(array: NDArray[Any], weights: Any) -> tuple[Floats, Float
 
 
 def _require_finite(distances: Floats, what: str) -> None:
-    bad = np.flatnonzero(~np.isfinite(distances))
+    bad = np.flatnonzero(~(np.abs(distances) <= _core.LARGEST_COORDINATE))
     if bad.size:
-        raise ValueError(f"{what} distance {distances[bad[0]]} at position {bad[0]}: distances must be finite")
+        value = distances[bad[0]]
+        raise ValueError(f"{what} distance {value} at position {bad[0]}: distances must be finite and at most 1e140")
 
 
 def _warn_of_square_distances(rows: Floats) -> None:
@@ -358,8 +377,8 @@ def _require_euclidean(metric: Any, what: str) -> None:
         raise ValueError(f"metric={metric!r} with {what}: only 'euclidean' is defined there")
 
 
-def _optimally_ordered(Z: Floats, geometry: Floats) -> Floats:
+def _optimally_ordered(Z: Floats, geometry: Floats, metric: Any) -> Floats:
     from scipy.cluster.hierarchy import optimal_leaf_ordering
 
-    ordered: Floats = optimal_leaf_ordering(np.asarray(Z), geometry)
+    ordered: Floats = optimal_leaf_ordering(np.asarray(Z), geometry, metric)
     return _with_prototypes(ordered, Z.prototypes) if isinstance(Z, LinkageMatrix) else ordered

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import io
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,12 @@ _BRANCHES = (
 
 
 def draw_dendrogram(
-    dendrogram: Dendrogram, ax: Axes | None, max_leaves: int, n_clusters: int | None, style: dict[str, Any]
+    dendrogram: Dendrogram,
+    ax: Axes | None,
+    max_leaves: int,
+    n_clusters: int,
+    names: list[str] | None,
+    style: dict[str, Any],
 ) -> Axes:
     from matplotlib.collections import LineCollection, PolyCollection
 
@@ -41,7 +47,7 @@ def draw_dendrogram(
     children = dendrogram.Z[:, :2].astype(np.int64)
     heights = np.concatenate([np.zeros(n), dendrogram.Z[:, 2]])
     tips = _tips_in_order(children, n, first_row)
-    colour = _colours(children, n, tips, n_clusters)
+    colour = _colours(children, n, first_row, tips, n_clusters)
 
     x = {tip: float(i) for i, tip in enumerate(tips)}
     lines, line_colours = [], []
@@ -56,12 +62,14 @@ def draw_dendrogram(
     looks: dict[str, Any] = {"colors": line_colours, "linewidths": 1.4} | style
     ax.add_collection(LineCollection(lines, **looks))
 
-    # What is not shown hangs below its branch as a wedge.
+    # What is not shown hangs below its branch as a wedge, high enough to be seen.
     folded = [tip for tip in tips if tip >= n]
-    wedges = [[(x[t], heights[t]), (x[t] - 0.32, 0.0), (x[t] + 0.32, 0.0)] for t in folded]
+    least = 0.03 * float(heights.max())
+    wedges = [[(x[t], max(heights[t], least)), (x[t] - 0.32, 0.0), (x[t] + 0.32, 0.0)] for t in folded]
     ax.add_collection(PolyCollection(wedges, facecolors=[colour[t] for t in folded], alpha=0.35, linewidths=0))
 
-    _label_tips(ax, [float(dendrogram.weights[t]) for t in tips])
+    weights = dendrogram.weights
+    _label_tips(ax, [names[t] if names is not None and t < n else _short(float(weights[t])) for t in tips])
     ax.set_xlim(-0.8, shown - 0.2)
     low = min(0.0, float(heights.min()))
     ax.set_ylim(low, float(heights.max()) * 1.05 or 1.0)
@@ -91,9 +99,9 @@ def draw_rmsd(dendrogram: Dendrogram, ax: Axes | None = None, *, k_max: int = 20
 
 def dendrogram_page(dendrogram: Dendrogram, title: str) -> str:
     """One HTML page with the pictures inside."""
-    figures = [_svg(draw_dendrogram(dendrogram, None, 60, None, {}))]
+    figures = [_svg(draw_dendrogram(dendrogram, _detached_axes((10, 4.5)), 60, 1, None, {}))]
     if dendrogram.features is not None:
-        figures.append(_svg(draw_rmsd(dendrogram)))
+        figures.append(_svg(draw_rmsd(dendrogram, _detached_axes((6, 4)))))
     body = "\n".join(f"<figure>{svg}</figure>" for svg in figures)
     return (
         f'<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{html.escape(title)}</title>\n'
@@ -117,70 +125,68 @@ def _tips_in_order(children: Any, n_leaves: int, first_row: int) -> list[int]:
     return tips
 
 
-def _colours(children: Any, n_leaves: int, tips: list[int], n_clusters: int | None) -> dict[int, str]:
-    """Clusters of the cut take turns with the colours; what lies above the cut is trunk."""
-    if n_clusters is None:
-        n_clusters = 1
-    first_trunk_row = len(children) - (n_clusters - 1)
-    colour: dict[int, str] = {}
-    turn = 0
-    # From the root down: rows are above what they refer to. Only clusters that are shown use up a colour.
-    for row in range(len(children) - 1, len(children) - len(tips), -1):
+def _colours(children: Any, n_leaves: int, first_row: int, tips: list[int], n_clusters: int) -> dict[int, str]:
+    """What lies above the cut is trunk; below it, the clusters take turns with the colours from left to right."""
+    first_trunk = n_leaves + len(children) - (n_clusters - 1)
+    root = n_leaves + len(children) - 1
+    cluster = {root: root}  # the topmost node of the cluster a node belongs to; from the root down
+    for row in range(len(children) - 1, first_row - 1, -1):
         node = n_leaves + row
-        own = _TRUNK if row >= first_trunk_row else colour.get(node, _BRANCHES[0])
-        colour.setdefault(node, own)
         for child in (int(c) for c in children[row]):
-            if own is not _TRUNK:
-                colour[child] = own
-            elif child < n_leaves + first_trunk_row:
-                colour[child] = _BRANCHES[turn % len(_BRANCHES)]
-                turn += 1
-            else:
-                colour[child] = _TRUNK
+            cluster[child] = child if node >= first_trunk else cluster[node]
+    turns: dict[int, str] = {}
     for tip in tips:
-        colour.setdefault(tip, _BRANCHES[0])
-    return colour
+        if tip < first_trunk:
+            turns.setdefault(cluster[tip], _BRANCHES[len(turns) % len(_BRANCHES)])
+    return {node: _TRUNK if node >= first_trunk else turns[top] for node, top in cluster.items()}
 
 
-def _label_tips(ax: Axes, weights: list[float]) -> None:
-    crowded = len(weights) > 16
-    ax.set_xticks(range(len(weights)))
-    ax.set_xticklabels(
-        [_short(w) for w in weights], rotation=90 if crowded else 0, fontsize=8 if len(weights) <= 60 else 6
-    )
+def _label_tips(ax: Axes, labels: list[str]) -> None:
+    crowded = len(labels) > 16 or max(map(len, labels)) > 6
+    ax.set_xticks(range(len(labels)))
+    ax.set_xticklabels(labels, rotation=90 if crowded else 0, fontsize=8 if len(labels) <= 60 else 6)
     ax.tick_params(axis="x", length=0)
     ax.set_xlabel("points below each branch")
 
 
 def _short(value: float) -> str:
-    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
-        if value >= size:
-            return f"{value / size:.3g}{unit}"
-    return f"{value:.3g}"
+    """Three digits and a unit."""
+    for unit in ("", "k", "M", "G"):
+        if float(f"{value:.3g}") < 1000 or unit == "G":
+            break
+        value /= 1000
+    return f"{value:.3g}{unit}"
 
 
 def _new_axes(figsize: tuple[float, float]) -> Axes:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ImportError("drawing needs matplotlib: pip install 'silverbirch[plot]'") from None
-    import sys
-
-    # In a notebook or script that uses pyplot the figure should show there; otherwise no window system is touched.
+    """In a notebook or script that uses pyplot the figure shows there; otherwise no window system is touched."""
     if "matplotlib.pyplot" in sys.modules:
         from matplotlib import pyplot
 
         return pyplot.subplots(figsize=figsize, layout="constrained")[1]
+    return _detached_axes(figsize)
+
+
+def _detached_axes(figsize: tuple[float, float]) -> Axes:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ImportError("drawing needs matplotlib: pip install 'silverbirch[plot]'") from None
     return Figure(figsize=figsize, layout="constrained").subplots()
 
 
-def save(axes: Axes, target: Path | io.StringIO, format: str = "png") -> None:
+def save(axes: Axes, path: Path) -> None:
     figure: Any = axes.figure
-    figure.savefig(target, format=format, dpi=120)
+    figure.savefig(path, dpi=120)
 
 
 def _svg(axes: Axes) -> str:
+    """The picture as text, the same bytes for the same picture."""
+    from matplotlib import rc_context
+
+    figure: Any = axes.figure
     buffer = io.StringIO()
-    save(axes, buffer, "svg")
+    with rc_context({"svg.hashsalt": "silverbirch"}):
+        figure.savefig(buffer, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
     text = buffer.getvalue()
     return text[text.index("<svg") :]

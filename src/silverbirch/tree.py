@@ -6,6 +6,7 @@ import contextlib
 import os
 import threading
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,10 @@ from .checks import (
     as_bytes,
     as_choice,
     as_count,
-    as_nonnegative,
     as_rows,
     as_threads,
     as_threshold,
+    as_weights,
     bytes_text,
 )
 from .errors import ModelFileError
@@ -32,20 +33,36 @@ _NO_LIMIT = 2**62
 # More entries to a node give finer leaves for the same number of them; in many dimensions they cost more time than
 # they gain. Measured by benchmarks/tree_quality.py.
 _BRANCHING_FEW_DIMENSIONS, _BRANCHING_MANY_DIMENSIONS, _FEW_DIMENSIONS = 63, 31, 16
-# A leaf's bytes, times: nodes are about two thirds full, a rebuild holds the old and the new tree, and the features are
-# copied out at the end.
-_MEMORY_FACTOR = 4
-_MEMORY_EXTRA = 64
 
 
-def leaf_limit(max_memory: int, n_dimensions: int) -> int:
-    """How many leaves a tree may have so that all it does stays within max_memory bytes."""
-    limit = max_memory // (_MEMORY_FACTOR * 8 * (n_dimensions + 2) + _MEMORY_EXTRA)
-    if limit < 2:
-        raise ValueError(
-            f"max_memory={bytes_text(max_memory)} does not hold two leaves of {n_dimensions} dimensions: raise it"
-        )
-    return limit
+@dataclass(frozen=True)
+class _Limits:
+    """What max_memory allows. A quarter of it is for the nodes, because a rebuild holds them twice; the other half is
+    for flat copies of the leaves: the features, what the linkage works on, and the like."""
+
+    leaves: int
+    nodes: int
+    branching: int
+
+    @classmethod
+    def within(cls, max_memory: int, n_dimensions: int, branching: int | None) -> _Limits:
+        bytes_of_leaf = 8 * (n_dimensions + 2)
+        leaves = max_memory // 8 // (bytes_of_leaf + 32)
+        # Nodes so large that only a handful fit would make a poor tree; the choice is ours where the user made none.
+        for entries in (default_branching(n_dimensions), 15, 7) if branching is None else (branching,):
+            slots = -(-(entries + 1) // 8) * 8
+            nodes = max_memory // 4 // (slots * (bytes_of_leaf + 4) + 64)
+            if nodes >= 64:
+                break
+        if leaves < 2 or nodes < 2:
+            raise ValueError(
+                f"max_memory={bytes_text(max_memory)} does not hold a tree of rows of {n_dimensions} columns: raise it"
+            )
+        return cls(leaves, nodes, entries)
+
+
+def default_branching(n_dimensions: int) -> int:
+    return _BRANCHING_FEW_DIMENSIONS if n_dimensions <= _FEW_DIMENSIONS else _BRANCHING_MANY_DIMENSIONS
 
 
 class CFTree:
@@ -82,7 +99,7 @@ class CFTree:
         self.max_memory = None if max_memory is None else as_bytes(max_memory)
         self.distance = as_choice(distance, "distance", CF_DISTANCES)
         self.absorption = as_choice(absorption, "absorption", CF_DISTANCES)
-        self.branching = None if branching is None else as_count(branching, "branching", least=2)
+        self.branching = branching if branching is None else as_count(branching, "branching", least=2, most=4096)
         if dtype is not None and np.dtype(dtype) not in (np.float32, np.float64):
             raise ValueError(f"dtype={dtype!r}: must be float32, float64 or None")
         self.dtype = None if dtype is None else np.dtype(dtype)
@@ -110,7 +127,7 @@ class CFTree:
                 core.insert_features(*X.arrays(), progress)
         else:
             rows = as_rows(X, dtype=self.dtype)
-            weights = None if weight is None else as_nonnegative(weight, len(rows), "weight")
+            weights = None if weight is None else as_weights(weight, len(rows), "weight")
             with self._changing(rows.shape[1]) as core:
                 core.insert_rows(rows, weights, progress)
         return self
@@ -141,23 +158,24 @@ class CFTree:
 
     def _core_for(self, n_dimensions: int) -> _core.CfTree:
         """The compiled tree for rows of that width; made when the first ones arrive."""
-        if self._core is not None:
-            if self._core.dim != n_dimensions:
-                raise ValueError(
-                    f"X has {n_dimensions} columns but the tree has {self._core.dim}: pass the same columns"
-                )
-            return self._core
-        return _core.CfTree(n_dimensions, *self._core_options(n_dimensions))
+        if self._core is None or self._core.leaf_count == 0:
+            return _core.CfTree(n_dimensions, *self._core_options(n_dimensions, self._initial_threshold**2))
+        if self._core.dim != n_dimensions:
+            raise ValueError(f"X has {n_dimensions} columns but the tree has {self._core.dim}: pass the same columns")
+        return self._core
 
-    def _core_options(self, n_dimensions: int) -> tuple[str, str, float, int, int]:
-        limits = [_NO_LIMIT]
-        if self.max_leaves is not None:
-            limits.append(self.max_leaves)
+    def _core_options(self, n_dimensions: int, squared_threshold: float) -> tuple[str, str, float, int, int, int]:
+        leaves = _NO_LIMIT if self.max_leaves is None else min(self.max_leaves, _NO_LIMIT)
+        nodes, branching = _NO_LIMIT, self.branching or default_branching(n_dimensions)
         if self.max_memory is not None:
-            limits.append(leaf_limit(self.max_memory, n_dimensions))
-        few = n_dimensions <= _FEW_DIMENSIONS
-        branching = self.branching or (_BRANCHING_FEW_DIMENSIONS if few else _BRANCHING_MANY_DIMENSIONS)
-        return self.distance, self.absorption, self._initial_threshold**2, min(limits), branching
+            limits = _Limits.within(self.max_memory, n_dimensions, self.branching)
+            leaves, nodes, branching = min(leaves, limits.leaves), limits.nodes, limits.branching
+        return self.distance, self.absorption, squared_threshold, leaves, nodes, branching
+
+    def leaf_limit(self, n_dimensions: int) -> int | None:
+        """How many leaves there can be for rows of that width, by max_leaves and max_memory; None for any number."""
+        leaves = self._core_options(n_dimensions, 0.0)[3]
+        return None if leaves == _NO_LIMIT else leaves
 
     @property
     def features(self) -> ClusterFeatures:
@@ -241,11 +259,10 @@ class CFTree:
         }
         header: dict[str, Any] = {"parameters": parameters, "levels": 0}
         arrays: dict[str, NDArray[Any]] = {}
-        if self._core is not None:
+        if self._core is not None and self._core.leaf_count > 0:
             levels = self._core.levels()
             header |= {
                 "levels": len(levels),
-                "dimensions": self._core.dim,
                 "squared_threshold": self._core.squared_threshold,
                 "rebuilds": self._core.rebuild_count,
                 "points": self._core.total_weight,
@@ -257,16 +274,19 @@ class CFTree:
     @classmethod
     def _from_state(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> CFTree:
         tree = cls(**header["parameters"])
-        if header["levels"]:
-            dim = header["dimensions"]
-            distance, absorption, _, max_leaves, branching = tree._core_options(dim)
-            levels = [_checked_level(arrays, i, dim) for i in range(header["levels"])]
-            squared_threshold = as_threshold(header["squared_threshold"])
-            core = _core.CfTree.from_levels(
-                dim, distance, absorption, squared_threshold, max_leaves, branching, levels,
-                header["rebuilds"], header["points"],
-            )  # fmt: skip
-            tree._reset(core)
+        depth = as_count(header["levels"], "levels", least=0, most=64)
+        names = {f"{level}.{name}" for level in range(depth) for name in ("count", "weight", "mean", "sse")}
+        if set(arrays) != names:
+            raise ValueError("it has other arrays than its levels need")
+        if depth:
+            levels = [_checked_level(arrays, level) for level in range(depth)]
+            weight, dim = levels[-1][1], levels[0][2].shape[1]
+            squared_threshold, points = float(header["squared_threshold"]), float(header["points"])
+            if not 0 <= squared_threshold < np.inf or not np.isclose(weight.sum(), points, rtol=1e-6):
+                raise ValueError("its threshold or its number of points cannot be")
+            options = tree._core_options(dim, squared_threshold)
+            rebuilds = as_count(header["rebuilds"], "rebuilds", least=0)
+            tree._reset(_core.CfTree.from_levels(dim, *options, levels, rebuilds, points))
         return tree
 
     def __getstate__(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -277,11 +297,14 @@ class CFTree:
         self.__dict__.update(CFTree._from_state(*state).__dict__)
 
 
-def _checked_level(
-    arrays: dict[str, NDArray[Any]], level: int, dim: int
-) -> tuple[NDArray[np.uint32], Floats, Floats, Floats]:
-    count = np.ascontiguousarray(arrays[f"{level}.count"], dtype=np.uint32)
-    if not len(arrays[f"{level}.weight"]):  # an empty tree has one empty node
-        return count, np.empty(0), np.empty((0, dim)), np.empty(0)
-    features = ClusterFeatures(*(arrays[f"{level}.{name}"] for name in ("weight", "mean", "sse")))
-    return count, *features.arrays()
+def _checked_level(arrays: dict[str, NDArray[Any]], level: int) -> tuple[NDArray[np.uint32], Floats, Floats, Floats]:
+    count = arrays[f"{level}.count"]
+    if count.dtype != np.uint32 or count.ndim != 1:
+        raise ValueError("its counts are not counts")
+    weight, mean, sse = (arrays[f"{level}.{name}"] for name in ("weight", "mean", "sse"))
+    if weight.ndim != 1 or sse.ndim != 1:
+        raise ValueError("its weights or sses are not one for each entry")
+    features = ClusterFeatures(weight, mean, sse)
+    if not (features.weight > 0).all():
+        raise ValueError("it has entries of no weight")
+    return np.ascontiguousarray(count), *features.arrays()

@@ -15,6 +15,7 @@ void agnes(Space& space, MergeHistory& history, const Progress& progress) {
     Neighbour nearest{kNowhere, 0.0};
     for (const std::size_t id : space.active()) {
       if (space.active().after(id) == space.active().end()) break;
+      progress.poll();
       const Neighbour candidate = space.nearest_after(id);
       if (a == kNowhere || candidate.distance < nearest.distance) {
         a = id;

@@ -16,6 +16,7 @@ void anderberg(Space& space, MergeHistory& history, const Progress& progress) {
   const std::size_t objects = space.active().size();
   std::vector<Neighbour> nearest(objects, {kNowhere, 0.0});
   const auto look = [&](std::size_t id) {
+    progress.poll();
     if (space.active().after(id) == space.active().end())
       nearest[id].id = kNowhere;
     else

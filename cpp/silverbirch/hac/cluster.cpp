@@ -98,8 +98,10 @@ namespace {
 template <class Objects>
 Merges run_prototypes(const Objects& objects, const double* weights, Linkage linkage, Algorithm algorithm,
                       const Progress& progress) {
-  if (linkage == Linkage::minimax) return run(MinimaxSpace<Objects>(objects, weights), algorithm, true, progress);
-  if (linkage == Linkage::medoid) return run(MedoidSpace<Objects>(objects, weights), algorithm, false, progress);
+  if (linkage == Linkage::minimax)
+    return run(MinimaxSpace<Objects>(objects, weights, progress), algorithm, true, progress);
+  if (linkage == Linkage::medoid)
+    return run(MedoidSpace<Objects>(objects, weights, progress), algorithm, false, progress);
   throw std::invalid_argument("linkage has no prototypes");
 }
 
@@ -119,15 +121,16 @@ Merges cluster_points_by_prototypes(const FeaturesView& points, Linkage linkage,
 void pairwise_squared_distances(const FeaturesView& features, CfDistance distance, double* condensed,
                                 std::size_t threads, const Progress& progress) {
   const FeatureSpace space(features, distance, Vote::by_weight);
-  parallel_for(features.size, 16, threads, progress, [&](std::size_t begin, std::size_t end) {
-    AlignedDoubles row(blocks_for(features.size) * kLanes);
-    for (std::size_t i = begin; i < end; ++i) {
-      space.distances_from(i, row.data());
-      double* to = condensed + (features.size * i - i * (i + 1) / 2);
-      std::copy(row.begin() + static_cast<std::ptrdiff_t>(i) + 1,
-                row.begin() + static_cast<std::ptrdiff_t>(features.size), to);
-    }
-  });
+  parallel_for(features.size, piece_size(features.size * features.dim), threads, progress,
+               [&](std::size_t begin, std::size_t end) {
+                 AlignedDoubles row(blocks_for(features.size) * kLanes);
+                 for (std::size_t i = begin; i < end; ++i) {
+                   space.distances_from(i, row.data());
+                   double* to = condensed + (features.size * i - i * (i + 1) / 2);
+                   std::copy(row.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                             row.begin() + static_cast<std::ptrdiff_t>(features.size), to);
+                 }
+               });
 }
 
 }  // namespace silverbirch

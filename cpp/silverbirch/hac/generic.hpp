@@ -19,6 +19,7 @@ void generic(Space& space, MergeHistory& history, const Progress& progress) {
   const std::size_t objects = space.active().size();
   std::vector<Neighbour> bound(objects, {kNowhere, 0.0});
   const auto look = [&](std::size_t id) {
+    progress.poll();
     if (space.active().after(id) == space.active().end())
       bound[id].id = kNowhere;
     else

@@ -3,6 +3,7 @@
 // median and medoid it is a different one, as the paper says.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "../merge_history.hpp"
@@ -26,6 +27,7 @@ void nn_chain(Space& space, MergeHistory& history, const Progress& progress) {
       chain.push_back(space.active().front());
       in_chain[chain.back()] = true;
     }
+    progress.poll();
     const std::size_t tip = chain.back();
     Neighbour next = space.nearest(tip);
     if (chain.size() > 1) {

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "../progress.hpp"
 #include "pair_matrix.hpp"
 
 namespace silverbirch {
@@ -48,7 +49,8 @@ class PointObjects {
 // Clusters as lists of members, each with a score of how badly it stands for its cluster.
 class ScoredMembers {
  public:
-  explicit ScoredMembers(std::size_t count) : members_(count), score_(count, 0.0), prototype_(count) {
+  ScoredMembers(std::size_t count, const Progress& progress)
+      : members_(count), score_(count, 0.0), prototype_(count), progress_(progress) {
     for (std::size_t i = 0; i < count; ++i) {
       members_[i] = {i};
       prototype_[i] = i;
@@ -62,8 +64,10 @@ class ScoredMembers {
   // a's members join b; rescore(x, y, score of x, score of y) is called for each new pair of companions.
   template <class Rescore>
   void join(std::size_t a, std::size_t b, Rescore rescore) {
-    for (const std::size_t x : members_[a])
+    for (const std::size_t x : members_[a]) {
+      progress_.poll();
       for (const std::size_t y : members_[b]) rescore(x, y, score_[x], score_[y]);
+    }
     members_[b].insert(members_[b].end(), members_[a].begin(), members_[a].end());
     members_[a] = {};
     std::sort(members_[b].begin(), members_[b].end());
@@ -75,21 +79,25 @@ class ScoredMembers {
   std::vector<std::vector<std::size_t>> members_;
   std::vector<double> score_;
   std::vector<std::size_t> prototype_;
+  const Progress& progress_;
 };
 
 // Needs a number for each pair of clusters besides the objects' distances.
 template <class Objects>
 class MinimaxSpace {
  public:
-  MinimaxSpace(const Objects& objects, const double*)
+  MinimaxSpace(const Objects& objects, const double*, const Progress& progress)
       : objects_(objects),
         condensed_(objects.size() * (objects.size() - 1) / 2),
         pairs_(condensed_.data(), objects.size()),
         active_(objects.size()),
-        members_(objects.size()) {
+        members_(objects.size(), progress),
+        progress_(progress) {
     std::size_t i = 0;
-    for (std::size_t x = 0; x < objects.size(); ++x)
+    for (std::size_t x = 0; x < objects.size(); ++x) {
+      progress.poll();
       for (std::size_t y = x + 1; y < objects.size(); ++y) condensed_[i++] = objects.distance(x, y);
+    }
   }
 
   const ActiveSet& active() const { return active_; }
@@ -120,6 +128,7 @@ class MinimaxSpace {
   double union_radius(std::size_t b, std::size_t c) const {
     double least = -1.0;
     const auto consider = [&](std::size_t x, const std::vector<std::size_t>& others) {
+      progress_.poll();
       double radius = members_.score(x);
       for (const std::size_t y : others) {
         radius = std::max(radius, objects_.distance(x, y));
@@ -137,13 +146,14 @@ class MinimaxSpace {
   PairMatrix pairs_;
   ActiveSet active_;
   ScoredMembers members_;
+  const Progress& progress_;
 };
 
 template <class Objects>
 class MedoidSpace {
  public:
-  MedoidSpace(const Objects& objects, const double* weights)
-      : objects_(objects), weights_(weights), active_(objects.size()), members_(objects.size()) {}
+  MedoidSpace(const Objects& objects, const double* weights, const Progress& progress)
+      : objects_(objects), weights_(weights), active_(objects.size()), members_(objects.size(), progress) {}
 
   const ActiveSet& active() const { return active_; }
   std::size_t prototype(std::size_t a) const { return members_.prototype(a); }

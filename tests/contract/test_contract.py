@@ -1,0 +1,192 @@
+"""The public names, their signatures and what an import costs: pinned, so that a change is a decision."""
+
+import importlib.resources
+import inspect
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import silverbirch as sb
+
+NAMES = ["Betula", "CFTree", "ClusterFeatures", "Dendrogram", "MemoryLimitError", "ModelFileError", "linkage"]
+REQUIRED = inspect.Parameter.empty
+
+# Name → parameters by position, then by keyword only.
+SIGNATURES = {
+    "linkage": (
+        {"data": REQUIRED, "method": "single", "metric": "euclidean", "optimal_ordering": False},
+        {"weights": None, "mode": "linkage", "algorithm": "auto", "n_jobs": None, "progress": False},
+    ),
+    "ClusterFeatures": ({"weight": REQUIRED, "mean": REQUIRED, "sse": REQUIRED}, {}),
+    "ClusterFeatures.merged_with": ({"self": REQUIRED, "other": REQUIRED}, {}),
+    "ClusterFeatures.total": ({"self": REQUIRED}, {}),
+    "CFTree": (
+        {
+            "threshold": 0.0,
+            "max_leaves": None,
+            "max_memory": None,
+            "distance": "ward",
+            "absorption": "radius",
+            "branching": None,
+            "dtype": None,
+        },
+        {},
+    ),
+    "CFTree.insert": ({"self": REQUIRED, "X": REQUIRED, "weight": None}, {"progress": None}),
+    "CFTree.merge": ({"self": REQUIRED, "tree": REQUIRED}, {"progress": None}),
+    "CFTree.assign": ({"self": REQUIRED, "X": REQUIRED}, {"n_jobs": None, "progress": None}),
+    "CFTree.save": ({"self": REQUIRED, "path": REQUIRED}, {}),
+    "CFTree.load": ({"path": REQUIRED}, {}),
+    "Betula": (
+        {"n_clusters": None},
+        {
+            "distance_threshold": None,
+            "linkage": "ward",
+            "max_leaves": 25_000,
+            "max_memory": None,
+            "threshold": 0.0,
+            "distance": None,
+            "absorption": None,
+            "mode": "linkage",
+            "algorithm": "auto",
+            "n_jobs": None,
+            "progress": False,
+        },
+    ),
+    "Betula.fit": ({"self": REQUIRED, "X": REQUIRED, "y": None, "sample_weight": None}, {}),
+    "Betula.partial_fit": ({"self": REQUIRED, "X": None, "y": None, "sample_weight": None}, {}),
+    "Betula.predict": ({"self": REQUIRED, "X": REQUIRED}, {}),
+    "Betula.transform": ({"self": REQUIRED, "X": REQUIRED}, {}),
+    "Betula.score": ({"self": REQUIRED, "X": REQUIRED, "y": None, "sample_weight": None}, {}),
+    "Dendrogram": ({"Z": REQUIRED, "features": None}, {}),
+    "Dendrogram.cut": ({"self": REQUIRED, "n_clusters": None, "height": None}, {}),
+    "Dendrogram.sse": ({"self": REQUIRED, "k": REQUIRED}, {}),
+    "Dendrogram.rmsd": ({"self": REQUIRED, "k": REQUIRED}, {}),
+    "Dendrogram.cophenetic": ({"self": REQUIRED, "i": None, "j": None}, {}),
+    "Dendrogram.to_newick": ({"self": REQUIRED, "names": None}, {}),
+    "Dendrogram.to_networkx": ({"self": REQUIRED}, {}),
+    "Dendrogram.plot": ({"self": REQUIRED, "ax": None}, {"max_leaves": 40, "n_clusters": None, "labels": None}),
+    "Dendrogram.to_html": ({"self": REQUIRED, "path": REQUIRED}, {"title": "silverbirch dendrogram"}),
+}
+
+
+def public(path):
+    thing = sb
+    for name in path.split("."):
+        thing = getattr(thing, name)
+    return thing
+
+
+@pytest.mark.parametrize("path", SIGNATURES)
+def test_signatures_are_as_promised(path):
+    kinds = inspect.Parameter
+    parameters = [p for p in inspect.signature(public(path)).parameters.values() if p.kind != kinds.VAR_KEYWORD]
+    expected = [
+        (name, kind, default)
+        for group, kind in zip(SIGNATURES[path], (kinds.POSITIONAL_OR_KEYWORD, kinds.KEYWORD_ONLY), strict=True)
+        for name, default in group.items()
+    ]
+    assert [(p.name, p.kind, p.default) for p in parameters] == expected
+
+
+def test_positional_arguments_of_linkage_are_those_of_scipy():
+    from scipy.cluster.hierarchy import linkage
+
+    theirs = list(inspect.signature(linkage).parameters.values())
+    ours = list(inspect.signature(sb.linkage).parameters.values())[: len(theirs)]
+    assert [p.default for p in ours] == [p.default for p in theirs]
+    assert [p.name for p in ours[1:]] == [p.name for p in theirs[1:]]
+
+
+@pytest.mark.parametrize("name", ["features", "threshold", "n_rebuilds", "n_points"])
+def test_the_tree_tells_its_state_by_properties(name):
+    assert isinstance(inspect.getattr_static(sb.CFTree, name), property)
+
+
+FITTED = [
+    "labels_", "n_clusters_", "features_", "linkage_matrix_", "dendrogram_", "subcluster_centers_",
+    "subcluster_labels_", "cluster_centers_", "threshold_", "n_features_in_",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_fitted_attributes_are_there_after_fit_and_only_then(name):
+    assert not hasattr(sb.Betula(), name)
+    assert hasattr(sb.Betula().fit([[0.0], [1.0]]), name)
+
+
+def test_public_names_are_those_of_all_and_dir():
+    assert sorted(sb.__all__) == NAMES
+    assert sorted({*dir(sb)} - {"__version__"}) == NAMES
+    assert all(getattr(sb, name).__doc__ for name in NAMES)
+    namespace = {}
+    exec("from silverbirch import *", namespace)
+    assert {*namespace} - {"__builtins__"} == {*NAMES}
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'Birch'"):
+        sb.Birch  # noqa: B018
+
+
+def test_the_package_docstring_names_all_that_is_public():
+    assert [name for name in NAMES if name not in sb.__doc__] == []
+
+
+@pytest.mark.parametrize("name", ["MemoryLimitError", "ModelFileError"])
+def test_own_errors_are_value_errors(name):
+    assert issubclass(getattr(sb, name), ValueError)
+
+
+def loaded_by(code):
+    report = "\nimport sys; print(*{m.partition('.')[0] for m in sys.modules})"
+    result = subprocess.run([sys.executable, "-c", code + report], check=True, capture_output=True, text=True)
+    return set(result.stdout.split())
+
+
+OPTIONAL = {"scipy", "sklearn", "matplotlib", "pandas", "networkx", "dask"}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import silverbirch",
+        "import silverbirch as sb; tree = sb.CFTree(max_leaves=2); tree.insert([[0.0], [1.0], [5.0]]).features",
+        "import silverbirch as sb; sb.Dendrogram(sb.linkage([[0.0], [1.0], [5.0]], 'ward')).cut(2)",
+    ],
+)
+def test_importing_aggregating_and_clustering_load_numpy_alone(code):
+    loaded = loaded_by(code)
+    assert "numpy" in loaded
+    assert loaded & OPTIONAL == set()
+
+
+def test_the_estimator_loads_scikit_learn_when_asked_for():
+    assert "sklearn" in loaded_by("import silverbirch; silverbirch.Betula")
+
+
+def test_the_package_is_marked_as_typed():
+    assert importlib.resources.files("silverbirch").joinpath("py.typed").is_file()
+
+
+def test_the_example_of_the_contract_runs():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 3))
+    X_new, chunk_1, chunk_2, w = X[:10], X[:1000], X[1000:], rng.integers(1, 3, 1000)
+
+    Z = sb.linkage(X, "ward")
+    model = sb.Betula(n_clusters=500).fit(X)
+    assert len(np.unique(model.labels_)) == 500
+    assert model.linkage_matrix_.shape == Z.shape == (1999, 4)
+    np.testing.assert_array_equal(model.predict(X_new), model.labels_[:10])
+
+    tree = sb.CFTree(max_leaves=25_000)
+    tree.insert(chunk_1)
+    tree.insert(chunk_2, weight=w)
+    features = tree.features
+    Z = sb.linkage(features, "ward")
+    dendrogram = sb.Dendrogram(Z, features)
+    assert len(np.unique(dendrogram.cut(n_clusters=500))) == 500
+    assert features.weight.sum() == tree.n_points == dendrogram.weights[-1] == 1000 + w.sum()

@@ -1,0 +1,16 @@
+"""What scikit-learn asks of an estimator, all of it."""
+
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import silverbirch as sb
+
+
+@parametrize_with_checks(
+    [
+        sb.Betula(),
+        sb.Betula(n_clusters=1, max_leaves=10),
+        sb.Betula(linkage="complete", mode="centers", threshold=0.1),
+    ]
+)
+def test_the_estimator_passes_every_check_of_scikit_learn(estimator, check):
+    check(estimator)

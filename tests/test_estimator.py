@@ -1,0 +1,681 @@
+"""Betula: the estimator against scipy on the full data, against brute force, and in scikit-learn's own machinery."""
+
+import pickle
+import re
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.cluster import hierarchy
+from scipy.spatial.distance import cdist, pdist
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import silverbirch as sb
+
+LINKAGES = ["ward", "average", "weighted", "centroid", "median", "single", "complete"]
+AGGREGATION = [{"max_leaves": None}, {"max_leaves": 40}, {"max_leaves": None, "threshold": 0.3}]
+
+seeds = st.integers(0, 2**32 - 1)
+some = settings(deadline=None, max_examples=25)
+
+
+def points(n=300, d=3, seed=0):
+    return np.random.default_rng(seed).normal(size=(n, d))
+
+
+def groups(n=300, k=4, d=3, seed=0):
+    """Rows about k centres far apart, in random order."""
+    rng = np.random.default_rng(seed)
+    return 20 * np.eye(max(k, d))[rng.integers(0, k, n), :d] + rng.normal(size=(n, d))
+
+
+def by_first_occurrence(labels):
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[inverse]
+
+
+def scipys(X, linkage):
+    """Z of all rows; average and weighted of squared distances, their heights as roots."""
+    if linkage not in ("average", "weighted"):
+        return hierarchy.linkage(X, linkage)
+    Z = hierarchy.linkage(pdist(X, "sqeuclidean"), linkage)
+    Z[:, 2] **= 0.5
+    return Z
+
+
+def state(model, X):
+    """All that a fitted model says, as bytes."""
+    arrays = [
+        *model.features_.arrays(), model.linkage_matrix_, model.subcluster_labels_, model.cluster_centers_,
+        model.predict(X), model.transform(X), np.array([model.threshold_, model.n_features_in_, model.score(X)]),
+        getattr(model, "labels_", np.empty(0)),
+    ]  # fmt: skip
+    return [np.ascontiguousarray(a).tobytes() for a in arrays]
+
+
+# -- the result, against scipy and brute force
+
+
+@pytest.mark.parametrize("linkage", LINKAGES)
+@pytest.mark.parametrize("k", [1, 2, 7, 50, 300])
+def test_without_aggregation_labels_are_the_cut_of_the_full_data(linkage, k):
+    X = points()
+    labels = sb.Betula(k, linkage=linkage, max_leaves=None).fit(X).labels_
+    expected = sb.Dendrogram(scipys(X, linkage)).cut(n_clusters=k)
+    np.testing.assert_array_equal(labels, expected)
+    if linkage not in ("centroid", "median"):
+        np.testing.assert_array_equal(
+            labels, by_first_occurrence(hierarchy.fcluster(scipys(X, linkage), k, "maxclust"))
+        )
+
+
+@pytest.mark.parametrize("linkage", LINKAGES)
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9, 2.0])
+def test_distance_threshold_is_the_cut_of_fcluster(linkage, share):
+    X = points(150)
+    Z = scipys(X, linkage)
+    height = share * Z[:, 2].max()
+    model = sb.Betula(distance_threshold=height, linkage=linkage, max_leaves=None).fit(X)
+    expected = by_first_occurrence(hierarchy.fcluster(Z, height, "distance"))
+    np.testing.assert_array_equal(model.labels_, expected)
+    assert model.n_clusters_ == expected.max() + 1
+
+
+@pytest.mark.parametrize("linkage", LINKAGES)
+def test_without_aggregation_heights_are_those_of_the_full_data(linkage):
+    X = points(150)
+    Z = sb.Betula(linkage=linkage, max_leaves=None).fit(X).linkage_matrix_
+    np.testing.assert_allclose(Z[:, 2], scipys(X, linkage)[:, 2], rtol=1e-9)
+
+
+@pytest.mark.parametrize("linkage", [*LINKAGES, "minimax", "medoid"])
+@pytest.mark.parametrize("aggregation", AGGREGATION)
+def test_labels_equal_predict_and_are_numbered_by_first_row(linkage, aggregation):
+    X = points()
+    model = sb.Betula(8, linkage=linkage, **aggregation).fit(X)
+    assert model.labels_.dtype == np.int64
+    np.testing.assert_array_equal(model.labels_, model.predict(X))
+    np.testing.assert_array_equal(model.labels_, by_first_occurrence(model.labels_))
+    np.testing.assert_array_equal(model.labels_, clone(model).fit_predict(X))
+
+
+@pytest.mark.parametrize("aggregation", AGGREGATION)
+@some
+@given(seed=seeds)
+def test_predict_gives_the_label_of_the_exactly_nearest_subcluster(aggregation, seed):
+    model = sb.Betula(5, **aggregation).fit(points(200, 2, seed))
+    new = 2 * points(200, 2, seed + 1)
+    nearest = cdist(new, model.subcluster_centers_, "sqeuclidean").argmin(axis=1)
+    np.testing.assert_array_equal(model.predict(new), model.subcluster_labels_[nearest])
+
+
+def test_predict_takes_the_lowest_subcluster_among_equally_near_ones():
+    grid = np.stack(np.meshgrid(*[np.arange(0.0, 16.0, 2.0)] * 2), axis=-1).reshape(-1, 2)
+    model = sb.Betula(len(grid), max_leaves=None).fit(grid)
+    between = grid + 1
+    nearest = cdist(between, model.subcluster_centers_, "sqeuclidean").argmin(axis=1)
+    np.testing.assert_array_equal(model.predict(between), model.subcluster_labels_[nearest])
+
+
+@pytest.mark.parametrize("parameters", [{}, {"max_leaves": 30}, {"linkage": "complete", "max_leaves": 30}])
+def test_with_neither_cut_there_is_one_cluster(parameters):
+    model = sb.Betula(**parameters).fit(points())
+    assert model.n_clusters_ == 1
+    assert not model.labels_.any()
+
+
+@pytest.mark.parametrize("aggregation", AGGREGATION)
+@pytest.mark.parametrize("mode", ["linkage", "centers", "aggregation"])
+def test_fitted_attributes_agree_with_each_other(aggregation, mode):
+    X = points()
+    model = sb.Betula(6, mode=mode, **aggregation).fit(X)
+    m = len(model.features_)
+    assert model.n_features_in_ == 3
+    assert model.labels_.shape == (300,)
+    assert model.subcluster_centers_.shape == (m, 3)
+    assert model.subcluster_labels_.shape == (m,)
+    assert model.linkage_matrix_.shape == (m - 1, 4)
+    assert hierarchy.is_valid_linkage(model.linkage_matrix_)
+    assert model.cluster_centers_.shape == (model.n_clusters_, 3) == (6, 3)
+    assert model.threshold_ >= model.threshold
+    assert m <= (aggregation["max_leaves"] or 300)
+    np.testing.assert_array_equal(model.subcluster_centers_, model.features_.mean)
+    assert model.features_.weight.sum() == 300
+    assert model.dendrogram_.features == model.features_
+    cut = model.dendrogram_.cut(n_clusters=6)
+    np.testing.assert_array_equal(by_first_occurrence(model.subcluster_labels_), cut)
+    for cluster in range(6):
+        members = model.subcluster_labels_ == cluster
+        mean = np.average(model.subcluster_centers_[members], axis=0, weights=model.features_.weight[members])
+        np.testing.assert_allclose(model.cluster_centers_[cluster], mean, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("linkage", LINKAGES)
+def test_without_aggregation_cluster_centers_are_the_means_of_the_rows(linkage):
+    X = points()
+    model = sb.Betula(6, linkage=linkage, max_leaves=None).fit(X)
+    means = [X[model.labels_ == cluster].mean(axis=0) for cluster in range(6)]
+    np.testing.assert_allclose(model.cluster_centers_, means, rtol=1e-12, atol=1e-12)
+
+
+def test_transform_gives_the_distances_to_the_cluster_centers():
+    X, new = points(), points(50, seed=1)
+    model = sb.Betula(6, max_leaves=40).fit(X)
+    np.testing.assert_allclose(model.transform(new), cdist(new, model.cluster_centers_), rtol=1e-12)
+    np.testing.assert_array_equal(clone(model).fit_transform(X), model.transform(X))
+    assert model.transform(new.astype(np.float32)).dtype == np.float32
+
+
+def test_score_is_minus_the_sse_of_the_labelled_rows():
+    X, new = points(), points(50, seed=1)
+    weight = np.arange(50.0)
+    model = sb.Betula(6, max_leaves=40).fit(X)
+    squared = ((new - model.cluster_centers_[model.predict(new)]) ** 2).sum(axis=1)
+    assert model.score(new) == pytest.approx(-squared.sum(), rel=1e-12)
+    assert model.score(new, sample_weight=weight) == pytest.approx(-weight @ squared, rel=1e-12)
+
+
+def test_without_aggregation_score_is_minus_the_sse_of_the_dendrogram():
+    X = points()
+    for k in (1, 5, 100):
+        model = sb.Betula(k, max_leaves=None).fit(X)
+        assert model.score(X) == pytest.approx(-model.dendrogram_.sse(k), rel=1e-10)
+
+
+def test_a_better_clustering_has_the_greater_score():
+    X = groups()
+    scores = [sb.Betula(k).fit(X).score(X) for k in (1, 2, 3, 4)]
+    assert scores == sorted(scores)
+    assert scores[0] < scores[-1] < 0
+
+
+@pytest.mark.parametrize("max_leaves", [None, 60])
+@pytest.mark.parametrize("linkage", ["ward", "average", "centroid", "single", "complete"])
+def test_data_moved_far_away_gives_the_same_partition(max_leaves, linkage):
+    X = np.round(groups(500) * 2**20) / 2**20  # so that the move itself does not round
+    here, there = (sb.Betula(4, linkage=linkage, max_leaves=max_leaves).fit(X + offset) for offset in (0.0, 1e8))
+    np.testing.assert_array_equal(here.labels_, there.labels_)
+    np.testing.assert_allclose(there.cluster_centers_ - 1e8, here.cluster_centers_, atol=1e-6)
+
+
+# -- the same bits
+
+
+@pytest.mark.parametrize("linkage", ["ward", "complete"])
+def test_two_fits_and_any_number_of_jobs_give_the_same_bits(linkage):
+    X = points(5000)
+    model = sb.Betula(20, linkage=linkage, max_leaves=500)
+    expected = state(model.fit(X), X)
+    assert state(clone(model).fit(X), X) == expected
+    for n_jobs in (1, 2, -1):
+        assert state(clone(model).set_params(n_jobs=n_jobs).fit(X), X) == expected
+
+
+@pytest.mark.parametrize("sizes", [[300], [1] * 300, [100, 1, 199], [250, 50]])
+@pytest.mark.parametrize("aggregation", AGGREGATION)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_chunks_give_the_same_bits_as_the_whole(sizes, aggregation, weighted):
+    X = groups()
+    weight = np.random.default_rng(1).integers(1, 4, 300).astype(float) if weighted else None
+    whole = sb.Betula(4, **aggregation).fit(X, sample_weight=weight)
+    parts = clone(whole)
+    for chunk in np.split(np.arange(300), np.cumsum(sizes)[:-1]):
+        parts.partial_fit(X[chunk], sample_weight=None if weight is None else weight[chunk])
+    del whole.labels_
+    assert state(parts, X) == state(whole, X)
+
+
+def test_chunks_of_sorted_rows_give_the_same_labels_as_the_whole():
+    X = np.concatenate([100.0 * c + points(200, 2, seed=c) for c in (3, 0, 5, 1, 4, 2)])
+    whole = sb.Betula(6, max_leaves=50).fit(X)
+    parts = clone(whole)
+    for chunk in np.split(X, 4):
+        parts.partial_fit(chunk)
+    np.testing.assert_array_equal(parts.predict(X), whole.predict(X))
+
+
+@pytest.mark.parametrize("max_leaves", [None, 50])
+def test_recutting_without_new_data_equals_a_new_fit(max_leaves):
+    X = points()
+    model = sb.Betula(3, max_leaves=max_leaves).fit(X)
+    for change in ({"n_clusters": 9}, {"n_clusters": None, "distance_threshold": 4.0}, {"linkage": "complete"}):
+        model.set_params(**change).partial_fit()
+        expected = sb.Betula(**model.get_params()).fit(X)
+        assert model.n_clusters_ == expected.n_clusters_ > 1
+        np.testing.assert_array_equal(model.linkage_matrix_, expected.linkage_matrix_)
+        np.testing.assert_array_equal(by_first_occurrence(model.predict(X)), expected.labels_)
+
+
+def test_recutting_before_any_data_is_refused():
+    with pytest.raises(NotFittedError):
+        sb.Betula(3).partial_fit()
+
+
+def test_results_follow_each_chunk():
+    X = groups()
+    model = sb.Betula(2)
+    assert model.partial_fit(X[:100]).features_.weight.sum() == 100
+    assert model.n_clusters_ == 2
+    assert model.partial_fit(X[100:]).features_.weight.sum() == 300
+    np.testing.assert_array_equal(model.predict(X), sb.Betula(2).fit(X).labels_)
+
+
+def test_there_are_no_labels_after_partial_fit():
+    model = sb.Betula(2).partial_fit(points())
+    with pytest.raises(AttributeError, match="labels_"):
+        model.labels_  # noqa: B018
+    model.fit(points())
+    assert model.labels_.shape == (300,)
+    assert not hasattr(model.partial_fit(points(5)), "labels_")
+
+
+# -- weights
+
+
+@pytest.mark.parametrize("aggregation", AGGREGATION)
+@pytest.mark.parametrize("linkage", ["ward", "average", "centroid"])
+def test_an_integer_weight_is_the_row_so_many_times(aggregation, linkage):
+    X = groups()
+    weight = np.random.default_rng(1).integers(1, 5, len(X))
+    model = sb.Betula(4, linkage=linkage, **aggregation)
+    weighted, repeated = clone(model).fit(X, sample_weight=weight), clone(model).fit(np.repeat(X, weight, axis=0))
+    np.testing.assert_array_equal(weighted.labels_, repeated.predict(X))
+    np.testing.assert_allclose(weighted.cluster_centers_, repeated.cluster_centers_, rtol=1e-10, atol=1e-10)
+    if aggregation == {"max_leaves": None}:
+        heights = (model.linkage_matrix_[:, 2] for model in (weighted, repeated))
+        np.testing.assert_allclose(*(h[h > 0] for h in heights), rtol=1e-9)
+
+
+@pytest.mark.parametrize("linkage", ["ward", "average", "centroid", "single"])
+def test_equal_rows_share_a_subcluster(linkage):
+    X = points()
+    features = sb.Betula(linkage=linkage, max_leaves=None).fit(np.concatenate([X, X])).features_
+    assert len(features) == 300
+    assert (features.weight == 2).all()
+
+
+@pytest.mark.parametrize("aggregation", AGGREGATION)
+def test_weight_zero_is_no_row(aggregation):
+    X = groups()
+    weight = np.random.default_rng(1).integers(0, 2, len(X)).astype(float)
+    X[weight == 0] *= 1000  # would be seen if they counted
+    weight[0] = 1
+    with_zeros = sb.Betula(4, **aggregation).fit(X, sample_weight=weight)
+    without = sb.Betula(4, **aggregation).fit(X[weight > 0])
+    assert with_zeros.features_ == without.features_
+    np.testing.assert_array_equal(with_zeros.linkage_matrix_, without.linkage_matrix_)
+    np.testing.assert_array_equal(by_first_occurrence(with_zeros.predict(X)), by_first_occurrence(without.predict(X)))
+
+
+def test_weight_one_is_no_weight_and_a_single_weight_is_for_all():
+    X = points()
+    expected = state(sb.Betula(5, max_leaves=40).fit(X), X)
+    assert state(sb.Betula(5, max_leaves=40).fit(X, sample_weight=np.ones(300)), X) == expected
+    assert state(sb.Betula(5, max_leaves=40).fit(X, sample_weight=1.0), X) == expected
+
+
+BAD_WEIGHTS = {
+    "negative": [1.0, -1.0, 1.0],
+    "NaN": [1.0, np.nan, 1.0],
+    "infinite": [1.0, np.inf, 1.0],
+    "too few": [1.0, 1.0],
+    "too many": [1.0] * 4,
+    "2-D": [[1.0]] * 3,
+    "strings": ["a", "b", "c"],
+    "all zero": [0.0] * 3,
+}
+
+
+@pytest.mark.parametrize("weight", BAD_WEIGHTS.values(), ids=BAD_WEIGHTS.keys())
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_bad_weights_are_refused(method, weight):
+    with pytest.raises((ValueError, TypeError)):
+        getattr(sb.Betula(), method)(points(3), sample_weight=weight)
+
+
+# -- kinds of input
+
+
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+@pytest.mark.parametrize(
+    "kind",
+    [
+        np.ndarray.tolist,
+        np.asfortranarray,
+        pd.DataFrame,
+        pl.DataFrame,
+        lambda X: X.astype(object),
+        lambda X: np.repeat(X, 2, axis=1)[:, ::2],
+        lambda X: X.astype(">f8"),
+    ],
+    ids=["lists", "columns first", "pandas", "polars", "objects", "strided", "big-endian"],
+)
+def test_the_kind_of_table_does_not_change_a_bit(kind):
+    X = points()
+    assert state(sb.Betula(5, max_leaves=40).fit(kind(X)), X) == state(sb.Betula(5, max_leaves=40).fit(X), X)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int32, np.uint8, np.int64])
+def test_other_number_types_equal_the_same_values_as_float64(dtype):
+    X = (points() * 20 + 100).astype(dtype)
+    ours, expected = (sb.Betula(5, max_leaves=40).fit(rows) for rows in (X, X.astype(np.float64)))
+    assert ours.features_.mean.dtype == np.float64
+    assert ours.features_ == expected.features_
+    np.testing.assert_array_equal(ours.labels_, expected.labels_)
+    np.testing.assert_array_equal(ours.predict(X), expected.labels_)
+
+
+@pytest.mark.parametrize("mode", ["r", "r+", "c"])
+def test_rows_are_read_from_a_memory_map_and_left_as_they_are(tmp_path, mode):
+    X = points()
+    np.save(tmp_path / "rows.npy", X)
+    mapped = np.load(tmp_path / "rows.npy", mmap_mode=mode)
+    assert state(sb.Betula(5, max_leaves=40).fit(mapped), X) == state(sb.Betula(5, max_leaves=40).fit(X), X)
+    np.testing.assert_array_equal(np.load(tmp_path / "rows.npy"), X)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_feature_names_are_kept_and_wrong_ones_refused(frame, method):
+    X = points()
+    named = frame(dict(zip("abc", X.T, strict=True)))
+    model = getattr(sb.Betula(3), method)(named)
+    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
+    np.testing.assert_array_equal(model.predict(named), sb.Betula(3).fit(X).labels_)
+    renamed = frame(dict(zip("abd", X.T, strict=True)))
+    for wrong in (renamed, named[["c", "b", "a"]]):
+        with pytest.raises(ValueError, match="feature names"):
+            model.predict(wrong)
+        with pytest.raises(ValueError, match="feature names"):
+            model.partial_fit(wrong)
+
+
+@pytest.mark.parametrize(("output", "frame"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame)])
+def test_set_output_names_the_distances_by_cluster(output, frame):
+    X = points()
+    model = sb.Betula(3).set_output(transform=output)
+    table = model.fit_transform(X)
+    assert isinstance(table, frame)
+    assert list(table.columns) == ["betula0", "betula1", "betula2"] == model.get_feature_names_out().tolist()
+    np.testing.assert_array_equal(table.to_numpy(), sb.Betula(3).fit(X).transform(X))
+
+
+# -- scikit-learn's machinery
+
+
+def test_it_works_at_the_end_and_in_the_middle_of_a_pipeline():
+    X = groups() * [1, 10, 100]
+    scaled = StandardScaler().fit_transform(X)
+    expected = sb.Betula(4).fit(scaled)
+    pipeline = make_pipeline(StandardScaler(), sb.Betula(4))
+    np.testing.assert_array_equal(pipeline.fit_predict(X), expected.labels_)
+    np.testing.assert_array_equal(pipeline.predict(X), expected.labels_)
+    assert make_pipeline(sb.Betula(4), StandardScaler()).fit_transform(X).shape == (300, 4)
+
+
+def test_grid_search_finds_the_clusters_there_are():
+    X = groups()
+    grid = {"n_clusters": [1, 2, 4], "linkage": ["ward", "complete", "centroid"]}
+    search = GridSearchCV(sb.Betula(max_leaves=100), grid, cv=3, error_score="raise").fit(X)
+    assert search.best_params_["n_clusters"] == 4
+    assert search.best_estimator_.n_clusters_ == 4
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+def test_clone_and_get_params_keep_every_parameter():
+    given = {
+        "n_clusters": 7, "distance_threshold": None, "linkage": "average", "max_leaves": 50, "max_memory": "1GB",
+        "threshold": 0.1, "distance": "ward", "absorption": "diameter", "mode": "aggregation", "algorithm": "generic",
+        "n_jobs": 2, "progress": False,
+    }  # fmt: skip
+    model = sb.Betula(**given)
+    assert clone(model.fit(points())).get_params() == model.get_params() == given
+    assert not hasattr(clone(model), "n_features_in_")
+
+
+@pytest.mark.parametrize("aggregation", AGGREGATION)
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_pickle_keeps_all_bits_and_goes_on_to_the_same(aggregation, method):
+    X, more = points(), points(200, seed=1)
+    model = getattr(sb.Betula(5, **aggregation), method)(X)
+    copy = pickle.loads(pickle.dumps(model))
+    assert state(copy, more) == state(model, more)
+    assert state(copy.partial_fit(more), X) == state(model.partial_fit(more), X)
+
+
+def test_pickle_of_a_minimax_model_keeps_the_prototypes():
+    model = sb.Betula(5, linkage="minimax").fit(points(50))
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copy.dendrogram_.prototypes, model.dendrogram_.prototypes)
+    assert model.dendrogram_.prototypes.shape == (49,)
+
+
+# -- bad input
+
+FITTED_NAMES = ["labels_", "n_clusters_", "features_", "dendrogram_", "cluster_centers_", "threshold_"]
+
+
+@pytest.mark.parametrize("method", ["predict", "transform", "score"])
+def test_nothing_can_be_asked_before_fitting(method):
+    with pytest.raises(NotFittedError):
+        getattr(sb.Betula(), method)(points())
+
+
+BAD_PARAMETERS = [
+    ("n_clusters", 0), ("n_clusters", -2), ("n_clusters", 2.5), ("n_clusters", "two"), ("n_clusters", True),
+    ("n_clusters", np.nan),
+    ("distance_threshold", -1.0), ("distance_threshold", np.nan), ("distance_threshold", np.inf),
+    ("distance_threshold", "far"),
+    ("linkage", "wards"), ("linkage", None), ("linkage", 3), ("linkage", "radius"),
+    ("max_leaves", 0), ("max_leaves", -5), ("max_leaves", 10.5), ("max_leaves", "many"), ("max_leaves", True),
+    ("max_memory", 0), ("max_memory", -1), ("max_memory", "much"), ("max_memory", "5 parsecs"), ("max_memory", [1]),
+    ("max_memory", np.nan), ("max_memory", 10),
+    ("threshold", -0.1), ("threshold", np.nan), ("threshold", np.inf), ("threshold", "low"), ("threshold", None),
+    ("distance", "euclid"), ("distance", 4), ("distance", ""), ("distance", "complete"),
+    ("absorption", "radios"), ("absorption", 4), ("absorption", ""),
+    ("mode", "center"), ("mode", None), ("mode", 1),
+    ("algorithm", "fast"), ("algorithm", None), ("algorithm", "mst"),
+    ("n_jobs", 0), ("n_jobs", -10_000), ("n_jobs", 1.5), ("n_jobs", "all"),
+    ("progress", "no"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "value"), BAD_PARAMETERS)
+def test_a_wrong_parameter_is_refused_by_name(name, value):
+    model = sb.Betula(**{name: value})  # storing it is fine
+    with pytest.raises((ValueError, TypeError), match=name):
+        model.fit(points(20))
+    assert not any(hasattr(model, fitted) for fitted in FITTED_NAMES)
+
+
+@pytest.mark.parametrize(("name", "value"), BAD_PARAMETERS)
+def test_a_wrong_parameter_is_refused_by_partial_fit_or_the_first_result(name, value):
+    with pytest.raises((ValueError, TypeError), match=name):
+        sb.Betula(**{name: value}).partial_fit(points(20)).predict(points(20))
+
+
+def test_both_ways_to_cut_are_refused():
+    with pytest.raises(ValueError, match=r"n_clusters and distance_threshold.*None"):
+        sb.Betula(3, distance_threshold=1.0).fit(points())
+
+
+@pytest.mark.parametrize(
+    ("parameters", "remedy"),
+    [({"max_leaves": 12}, "raise max_leaves"), ({"max_leaves": None, "threshold": 2.0}, "lower")],
+)
+def test_more_clusters_than_leaves_says_how_many_there_are_and_the_remedy(parameters, remedy):
+    leaves = len(sb.Betula(**parameters).fit(points()).features_)
+    with pytest.raises(ValueError, match=rf"n_clusters=200 but there are {leaves} leaves: .*{remedy}"):
+        sb.Betula(200, **parameters).fit(points())
+
+
+def with_value(value):
+    X = points(20).astype(object if isinstance(value, str) else float)
+    X[7, 1] = value
+    return X
+
+
+BAD_ROWS = {
+    "NaN": (with_value(np.nan), "NaN"),
+    "infinite": (with_value(np.inf), "infinity"),
+    "too large to square": (with_value(1e200), None),
+    "strings": (with_value("seven"), None),
+    "1-D": (points()[0], "2D|2-D"),
+    "3-D": (points()[None], "dim|2-D"),
+    "no rows": (np.empty((0, 3)), "0 sample|minimum"),
+    "no columns": (np.empty((5, 0)), "0 feature|minimum"),
+    "a number": (3.0, "2D|2-D|scalar"),
+    "nothing": ([], None),
+    "complex": (points() + 1j, "[Cc]omplex"),
+    "ragged": ([[1.0, 2.0, 3.0], [1.0, 2.0]], None),
+}
+WRONG_WIDTH = {"too narrow": (points(d=2), "2 features"), "too wide": (points(d=4), "4 features")}
+
+
+@pytest.mark.parametrize(("X", "message"), BAD_ROWS.values(), ids=BAD_ROWS.keys())
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_bad_rows_are_refused(method, X, message):
+    model = sb.Betula()
+    with pytest.raises((ValueError, TypeError), match=message):
+        getattr(model, method)(X)
+    assert not any(hasattr(model, fitted) for fitted in FITTED_NAMES)
+
+
+@pytest.mark.parametrize(("X", "message"), (BAD_ROWS | WRONG_WIDTH).values(), ids=(BAD_ROWS | WRONG_WIDTH).keys())
+@pytest.mark.parametrize("method", ["predict", "transform", "score", "partial_fit"])
+def test_bad_rows_are_refused_by_a_fitted_model_which_stays_as_it_was(method, X, message):
+    good = points()
+    model = sb.Betula(4, max_leaves=40).fit(good)
+    before = state(model, good)
+    with pytest.raises((ValueError, TypeError), match=message):
+        getattr(model, method)(X)
+    assert state(model, good) == before
+
+
+@pytest.mark.parametrize("X", [X for X, _ in BAD_ROWS.values()], ids=BAD_ROWS.keys())
+def test_a_fit_that_fails_by_its_rows_leaves_the_model_as_it_was(X):
+    good = points()
+    model = sb.Betula(4, max_leaves=40).fit(good)
+    before = state(model, good)
+    with pytest.raises((ValueError, TypeError)):
+        model.fit(X)
+    assert state(model, good) == before
+
+
+@pytest.mark.parametrize("weight", [-1.0, np.nan, [1.0, 2.0], 0.0])
+@pytest.mark.parametrize("d", [3, 5])
+def test_a_fit_that_fails_by_its_weights_leaves_the_model_as_it_was(weight, d):
+    good = points()
+    model = sb.Betula(4, max_leaves=40).fit(good)
+    before = state(model, good)
+    with pytest.raises((ValueError, TypeError)):
+        model.fit(points(30, d, seed=1), sample_weight=weight)
+    assert state(model, good) == before
+
+
+def test_a_fit_that_fails_on_another_table_leaves_the_names_as_they_were():
+    good = pd.DataFrame(points(), columns=["a", "b", "c"])
+    model = sb.Betula(4).fit(good)
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(pd.DataFrame(with_value(np.nan), columns=["d", "e", "f"]))
+    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
+    np.testing.assert_array_equal(model.predict(good), model.labels_)
+
+
+LATE_FAILURES = [
+    {"n_clusters": 1000},
+    {"n_clusters": 0},
+    {"n_clusters": "two"},
+    {"linkage": "complete", "algorithm": "mst"},
+    {"n_jobs": 0},
+    {"linkage": "wards"},
+]
+
+
+@pytest.mark.parametrize(
+    "change", [*LATE_FAILURES, {"linkage": "complete", "max_leaves": None, "max_memory": 145_000}], ids=str
+)
+@pytest.mark.parametrize("d", [3, 5])
+def test_a_fit_that_fails_by_its_parameters_leaves_the_model_as_it_was(change, d):
+    good = points()
+    model = sb.Betula(4, max_leaves=150).fit(good)
+    before, parameters = state(model, good), model.get_params()
+    with pytest.raises((ValueError, TypeError)):
+        model.set_params(**change).fit(points(200, d, seed=1))
+    assert state(model.set_params(**parameters), good) == before
+
+
+@pytest.mark.parametrize("change", [*LATE_FAILURES, {"linkage": "complete", "max_memory": 30_000}], ids=str)
+def test_a_recut_that_fails_leaves_the_model_as_it_was(change):
+    good = points()
+    model = sb.Betula(4, max_leaves=150).fit(good)
+    before, parameters = state(model, good), model.get_params()
+    with pytest.raises((ValueError, TypeError)):
+        model.set_params(**change).partial_fit()
+    assert state(model.set_params(**parameters), good) == before
+
+
+@pytest.mark.parametrize("weight", [-1.0, np.nan, [1.0, 2.0]])
+def test_a_chunk_that_fails_by_its_weights_leaves_the_tree_as_it_was(weight):
+    good = points()
+    model = sb.Betula(4, max_leaves=40).partial_fit(good)
+    before = state(model, good)
+    with pytest.raises((ValueError, TypeError)):
+        model.partial_fit(points(30, seed=1), sample_weight=weight)
+    assert state(model, good) == before
+
+
+def test_a_first_chunk_that_fails_does_not_fix_the_width():
+    model = sb.Betula(2)
+    with pytest.raises(ValueError):
+        model.partial_fit(points(5, 4), sample_weight=-1.0)
+    assert model.partial_fit(points(5, 3)).n_features_in_ == 3
+
+
+# -- memory and progress
+
+
+def test_distances_beyond_max_memory_are_refused_with_the_bytes_and_a_remedy_that_works():
+    X = points(3000, 2)
+    model = sb.Betula(5, linkage="complete", max_memory="2MB")
+    leaves = len(clone(model).set_params(linkage="ward").fit(X).features_)
+    with pytest.raises(sb.MemoryLimitError, match=r"36 MB.*max_memory=2 MB.*ward") as error:
+        model.fit(X)
+    assert leaves == 3000
+    remedy = int(re.search(r"lower max_leaves to (\d+)", str(error.value))[1])
+    assert model.set_params(max_leaves=remedy).fit(X).n_clusters_ == 5
+
+
+@pytest.mark.parametrize("linkage", ["ward", "average", "weighted", "centroid", "median", "single"])
+def test_linear_linkages_stay_within_a_limit_the_distances_would_pass(linkage):
+    assert sb.Betula(5, linkage=linkage, max_memory="1MB").fit(points(3000, 2)).n_clusters_ == 5
+
+
+def test_max_memory_limits_the_leaves():
+    X = points(3000, 2)
+    counts = [len(sb.Betula(max_memory=size).fit(X).features_) for size in ("10kB", "100kB", 10**7)]
+    assert 2 <= counts[0] < counts[1] < counts[2] == 3000
+
+
+def test_progress_goes_to_stderr_and_only_when_asked_for(capfd):
+    X = points(3000)
+    quiet = sb.Betula(5, max_leaves=100).fit(X)
+    assert capfd.readouterr() == ("", "")
+    loud = sb.Betula(5, max_leaves=100, progress=True).fit(X)
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert "ward linkage: 100%" in err
+    assert "nearest leaves: 100%" in err
+    np.testing.assert_array_equal(loud.labels_, quiet.labels_)
+
+
+def test_progress_of_the_tree_comes_to_its_end(capfd):
+    sb.Betula(5, max_leaves=100, progress=True).fit(points(3000))
+    assert "tree: 100%" in capfd.readouterr().err

@@ -1,0 +1,477 @@
+"""Cluster features against exact rational arithmetic, and their distances against brute force over the points."""
+
+import copy
+import math
+import pickle
+from fractions import Fraction
+from functools import reduce
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy.spatial.distance import squareform
+
+import silverbirch as sb
+from silverbirch import _core
+from silverbirch.checks import CF_DISTANCES
+
+ROUNDING = 16 * np.finfo(float).eps
+FAR = 1e8  # added to multiples of 1/16 it loses no bit
+quick = settings(deadline=None, max_examples=50)
+
+
+def coordinates(largest=1e6):
+    return st.floats(-largest, largest, allow_subnormal=False)
+
+
+def grid_points(least=1, most=8, dimensions=2):
+    """Multiples of 1/16, so that moving them by FAR is exact."""
+    row = st.tuples(*[st.integers(-1024, 1024).map(lambda i: i / 16)] * dimensions)
+    return st.lists(row, min_size=least, max_size=most).map(np.array)
+
+
+@st.composite
+def single_features(draw, dimensions=2):
+    weight = draw(st.one_of(st.integers(1, 1000).map(float), st.floats(1e-3, 1e3)))
+    mean = [draw(coordinates()) for _ in range(dimensions)]
+    return sb.ClusterFeatures([weight], [mean], [draw(st.floats(0, 1e6, allow_subnormal=False))])
+
+
+def features_of(points, counts=None):
+    """Each point added to the feature of those before it."""
+    counts = np.ones(len(points)) if counts is None else counts
+    rows = sb.ClusterFeatures(counts, points, np.zeros(len(points)))
+    return reduce(sb.ClusterFeatures.merged_with, rows)
+
+
+def exact(weights, means, sses):
+    """Weight, mean and sse of the union, in rational numbers."""
+    weights, sses = [Fraction(w) for w in weights], [Fraction(s) for s in sses]
+    means = [[Fraction(x) for x in mean] for mean in means]
+    total = sum(weights)
+    mean = [sum(w * m[k] for w, m in zip(weights, means, strict=True)) / total for k in range(len(means[0]))]
+    spread = sum(
+        w * sum((x - c) ** 2 for x, c in zip(m, mean, strict=True)) for w, m in zip(weights, means, strict=True)
+    )
+    return total, mean, sum(sses) + spread
+
+
+def assert_close_to_exact(features, expected, largest, sse_relative=ROUNDING):
+    weight, mean, sse = expected
+    assert len(features) == 1
+    assert float(features.weight[0]) == pytest.approx(float(weight), rel=ROUNDING)
+    for got, want in zip(features.mean[0], mean, strict=True):
+        assert abs(Fraction(float(got)) - want) <= ROUNDING * largest
+    assert abs(Fraction(float(features.sse[0])) - sse) <= sse_relative * sse + Fraction(1e-290)
+
+
+def assert_same_bits(a, b):
+    assert [x.tobytes() for x in a.arrays()] == [x.tobytes() for x in b.arrays()]
+
+
+def example(count=6, dimensions=3, seed=0):
+    rng = np.random.default_rng(seed)
+    return sb.ClusterFeatures(
+        rng.integers(1, 9, count).astype(float), rng.normal(size=(count, dimensions)), rng.uniform(0, 4, count)
+    )
+
+
+# --- the algebra of merging
+
+
+@quick
+@given(single_features(), single_features())
+def test_a_merge_is_exact_up_to_rounding(a, b):
+    largest = float(np.abs([a.mean, b.mean]).max())
+    expected = exact([a.weight[0], b.weight[0]], [a.mean[0], b.mean[0]], [a.sse[0], b.sse[0]])
+    assert_close_to_exact(a.merged_with(b), expected, largest)
+
+
+@quick
+@given(single_features(), st.tuples(coordinates(), coordinates()), st.floats(1e-3, 1e3))
+def test_adding_a_weighted_point_is_exact_up_to_rounding(a, point, weight):
+    expected = exact([a.weight[0], weight], [a.mean[0], point], [a.sse[0], 0])
+    merged = a.merged_with(sb.ClusterFeatures([weight], [point], [0]))
+    assert_close_to_exact(merged, expected, max(np.abs(a.mean).max(), *map(abs, point)))
+
+
+@quick
+@given(grid_points(most=20), st.sampled_from([0.0, FAR, -FAR]))
+def test_points_added_one_by_one_give_mean_and_sse_wherever_they_lie(points, shift):
+    expected = exact(np.ones(len(points)), points + shift, np.zeros(len(points)))
+    largest = len(points) * float(np.abs(points + shift).max())
+    assert_close_to_exact(features_of(points + shift), expected, largest, sse_relative=1e-5 if shift else 1e-12)
+
+
+@quick
+@given(grid_points(least=2, most=2), st.integers(1, 1000), st.integers(1, 1000))
+def test_a_merge_far_from_the_origin_loses_no_digit_of_the_sse(points, first, second):
+    expected = exact([first, second], points + FAR, [0, 0])
+    merged = features_of(points + FAR, [first, second])
+    assert_close_to_exact(merged, expected, FAR + 64)
+
+
+def test_classic_features_fail_where_these_hold():
+    """BIRCH keeps (N, LS, SS) and subtracts two large squares: at 1e8 no digit of the sse is left."""
+    points = np.random.default_rng(1).integers(-16, 17, size=(200, 2)) / 16 + FAR
+    _, _, sse = exact(np.ones(200), points, np.zeros(200))
+    n, linear_sum, square_sum = len(points), points.sum(axis=0), float((points**2).sum())
+    classic = square_sum - float(linear_sum @ linear_sum) / n
+    assert abs(classic / float(sse) - 1) > 0.1
+    assert features_of(points).sse[0] == pytest.approx(float(sse), rel=1e-7)
+
+
+@quick
+@given(grid_points(), st.data())
+def test_integer_weight_is_the_same_as_repetition(points, data):
+    counts = data.draw(st.lists(st.integers(1, 5), min_size=len(points), max_size=len(points)))
+    weighted, repeated = features_of(points, counts), features_of(np.repeat(points, counts, axis=0))
+    assert weighted.weight == repeated.weight
+    np.testing.assert_allclose(weighted.mean, repeated.mean, atol=1e-11)
+    np.testing.assert_allclose(weighted.sse, repeated.sse, rtol=1e-11, atol=1e-11)
+
+
+@quick
+@given(st.lists(single_features(), min_size=2, max_size=6), st.randoms(use_true_random=False))
+def test_merge_order_does_not_change_mean_or_sse(features, random):
+    merged = reduce(sb.ClusterFeatures.merged_with, features)
+    random.shuffle(features)
+    other = reduce(sb.ClusterFeatures.merged_with, features)
+    largest = max(np.abs(f.mean).max() for f in features)
+    np.testing.assert_allclose(merged.weight, other.weight, rtol=1e-14)
+    np.testing.assert_allclose(merged.mean, other.mean, rtol=0, atol=1e-14 * largest * len(features))
+    np.testing.assert_allclose(merged.sse, other.sse, rtol=1e-9)
+
+
+@quick
+@given(st.lists(st.tuples(coordinates(1e99), coordinates(1e-140)), min_size=1, max_size=10))
+def test_sse_is_never_negative(points):
+    assert features_of(np.array(points)).sse[0] >= 0
+
+
+@quick
+@given(st.lists(single_features(), min_size=1, max_size=6))
+def test_total_is_exact_up_to_rounding(features):
+    many = sb.ClusterFeatures(*(np.concatenate(arrays) for arrays in zip(*(f.arrays() for f in features), strict=True)))
+    largest = len(many) * float(np.abs(many.mean).max())
+    assert_close_to_exact(many.total(), exact(*many.arrays()), largest, sse_relative=1e-9)
+
+
+def test_total_far_from_the_origin_keeps_its_digits():
+    points = np.random.default_rng(2).integers(-16, 17, size=(500, 3)) / 16
+    near, far = (sb.ClusterFeatures(np.ones(500), points + s, np.zeros(500)).total() for s in (0, FAR))
+    np.testing.assert_allclose(far.mean - FAR, near.mean, atol=3e-8)
+    np.testing.assert_allclose(far.sse, near.sse, rtol=1e-9)
+
+
+@pytest.mark.parametrize("empty", [sb.ClusterFeatures([0], [[7.0, 7.0]], [0])], ids=["weight 0"])
+def test_weight_zero_is_the_same_as_no_feature(empty):
+    a = example(dimensions=2)
+    assert a.merged_with(empty) == a
+    assert empty.merged_with(a) == a
+    assert empty.merged_with(empty).weight == 0
+
+
+def test_total_of_nothing_is_refused():
+    with pytest.raises(ValueError, match="all weights are zero"):
+        sb.ClusterFeatures([0, 0], [[1.0], [2.0]], [0, 0]).total()
+
+
+# --- arrays of features
+
+
+def test_merging_is_elementwise():
+    a, b = example(seed=1), example(seed=2)
+    merged = a.merged_with(b)
+    for i in range(len(a)):
+        assert_same_bits(merged[i], a[i].merged_with(b[i]))
+
+
+def test_one_feature_merges_with_each_of_many():
+    a, b = example(seed=1), example(count=1, seed=2)
+    for merged, pairs in ((a.merged_with(b), [(x, b) for x in a]), (b.merged_with(a), [(b, x) for x in a])):
+        assert len(merged) == len(a)
+        for got, (left, right) in zip(merged, pairs, strict=True):
+            assert_same_bits(got, left.merged_with(right))
+
+
+@pytest.mark.parametrize(
+    ("other", "error", "message"),
+    [
+        (example(count=4), ValueError, "6 with 4 features.*lengths must agree or be 1"),
+        (example(dimensions=2), ValueError, "3 and 2 dimensions"),
+        (np.ones((6, 3)), TypeError, "not ndarray"),
+    ],
+)
+def test_what_does_not_fit_is_not_merged(other, error, message):
+    with pytest.raises(error, match=message):
+        example().merged_with(other)
+
+
+def test_a_single_number_stands_for_every_row():
+    X = np.arange(6.0).reshape(3, 2)
+    assert sb.ClusterFeatures(1, X, 0) == sb.ClusterFeatures(np.ones(3), X, np.zeros(3))
+
+
+@pytest.mark.parametrize(
+    "item",
+    [slice(1, 4), slice(None, None, -1), slice(0, 0), [4, 0, 0], np.array([True, False] * 3), np.array([5, 1])],
+    ids=repr,
+)
+def test_a_selection_selects_from_all_three_arrays(item):
+    features = example()
+    chosen = features[item]
+    for got, whole in zip(chosen.arrays(), features.arrays(), strict=True):
+        np.testing.assert_array_equal(got, whole[item])
+        assert not np.shares_memory(got, whole)
+    assert len(chosen) == len(chosen.weight)
+
+
+@pytest.mark.parametrize("i", [0, 5, -1, -6, np.int64(2)])
+def test_a_number_selects_one_feature(i):
+    features = example()
+    assert len(features[i]) == 1
+    np.testing.assert_array_equal(features[i].mean, features.mean[[i]])
+    assert (features[i].weight, features[i].sse) == (features.weight[i], features.sse[i])
+
+
+@pytest.mark.parametrize("i", [6, -7])
+def test_a_number_out_of_range_is_refused(i):
+    with pytest.raises(IndexError, match=f"{i} of 6"):
+        example()[i]
+
+
+def test_iterating_gives_every_feature_once():
+    features = example()
+    assert [f.weight[0] for f in features] == features.weight.tolist()
+
+
+@pytest.mark.parametrize("name", ["weight", "mean", "sse"])
+@pytest.mark.parametrize(
+    "made",
+    [
+        example(),
+        example()[1:3],
+        example().merged_with(example()),
+        example().total(),
+        pickle.loads(pickle.dumps(example())),
+        copy.deepcopy(example()),
+    ],
+    ids=["constructed", "sliced", "merged", "total", "unpickled", "copied"],
+)
+def test_features_are_frozen(made, name):
+    before = made[:]
+    with pytest.raises(ValueError, match="read-only"):
+        getattr(made, name)[0] = 1.0
+    with pytest.raises(AttributeError, match=f"{name} cannot be set"):
+        setattr(made, name, np.ones(len(made)))
+    assert made == before
+
+
+@pytest.mark.parametrize("name", ["weight", "mean", "sse"])
+def test_an_array_of_features_cannot_be_deleted(name):
+    features = example()
+    with pytest.raises(AttributeError):
+        delattr(features, name)
+
+
+def test_input_arrays_are_copied_and_stay_writable():
+    weight, mean, sse = np.ones(3), np.ones((3, 2)), np.ones(3)
+    features = sb.ClusterFeatures(weight, mean, sse)
+    for array in (weight, mean, sse):
+        array[:] = 5.0
+    assert features == sb.ClusterFeatures(np.ones(3), np.ones((3, 2)), np.ones(3))
+
+
+def test_equality_looks_at_every_array():
+    a = example()
+    assert a == example()
+    for changed in ((a.weight + 1, a.mean, a.sse), (a.weight, a.mean + 1, a.sse), (a.weight, a.mean, a.sse + 1)):
+        assert a != sb.ClusterFeatures(*changed)
+    assert a != a[:3]
+    assert a != "features"
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(a)
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda f: pickle.loads(pickle.dumps(f))])
+def test_a_copy_has_the_same_bits(copied):
+    assert_same_bits(copied(example()), example())
+
+
+def test_representation_counts_features_and_weight():
+    features = example()
+    assert repr(features) == f"ClusterFeatures(6 features, 3 dimensions, weight {features.weight.sum():g})"
+
+
+@pytest.mark.parametrize(
+    ("arrays", "error", "message"),
+    [
+        (([-1.0], [[0.0]], [0]), ValueError, r"weight\[0\] = -1.0: must be finite and not negative"),
+        (([1, np.nan], [[0.0], [1.0]], [0, 0]), ValueError, r"weight\[1\] = nan"),
+        (([1, 1], [[0.0], [1.0]], [0, np.inf]), ValueError, r"sse\[1\] = inf"),
+        (([1], [[0.0]], [-1e-9]), ValueError, r"sse\[0\] = -1e-09"),
+        (([1, 1], [[0.0]], [0]), ValueError, r"weight has shape \(2,\) but there are 1 rows"),
+        (([1], [[np.nan]], [0]), ValueError, "mean: row 0, column 0 is nan"),
+        (([1], [0.0], [0]), ValueError, r"mean is 1-D: .*reshape"),
+        (([], np.empty((0, 2)), []), ValueError, r"mean has shape \(0, 2\)"),
+        (([1], [["a"]], [0]), TypeError, "mean holds strings"),
+    ],
+)
+def test_bad_arrays_are_refused(arrays, error, message):
+    with pytest.raises(error, match=message):
+        sb.ClusterFeatures(*arrays)
+
+
+# --- distances
+
+
+def sum_of_squares(points):
+    return float(((points - points.mean(axis=0)) ** 2).sum())
+
+
+def squared_gaps(a, b):
+    return ((a[:, None] - b[None]) ** 2).sum(axis=2)
+
+
+def union(a, b):
+    return np.concatenate([a, b])
+
+
+# The definitions of the paper, over the points; squared.
+BRUTE_FORCE = {
+    "centroid": lambda a, b: float(((a.mean(axis=0) - b.mean(axis=0)) ** 2).sum()),
+    "manhattan": lambda a, b: float(np.abs(a.mean(axis=0) - b.mean(axis=0)).sum()) ** 2,
+    "average": lambda a, b: float(squared_gaps(a, b).mean()),
+    "diameter": lambda a, b: (
+        float(squared_gaps(union(a, b), union(a, b)).sum()) / ((len(a) + len(b)) * (len(a) + len(b) - 1))
+    ),
+    "ward": lambda a, b: sum_of_squares(union(a, b)) - sum_of_squares(a) - sum_of_squares(b),
+    "radius": lambda a, b: sum_of_squares(union(a, b)) / (len(a) + len(b)),
+}
+
+
+def joined(*features):
+    return sb.ClusterFeatures(*(np.concatenate(arrays) for arrays in zip(*(f.arrays() for f in features), strict=True)))
+
+
+def squared_distances(features, name, threads=1):
+    return _core.pairwise_squared_distances(*features.arrays(), name, threads, None)
+
+
+def test_every_distance_is_tested():
+    assert set(CF_DISTANCES) == set(BRUTE_FORCE)
+
+
+@pytest.mark.parametrize("name", BRUTE_FORCE)
+@pytest.mark.parametrize("dimensions", [1, 2, 9])
+@quick
+@given(data=st.data())
+def test_distances_equal_brute_force_over_the_points(name, dimensions, data):
+    points = [data.draw(grid_points(dimensions=dimensions)) for _ in range(2)]
+    counts = [data.draw(st.lists(st.integers(1, 4), min_size=len(p), max_size=len(p))) for p in points]
+    features = joined(*(features_of(p, c) for p, c in zip(points, counts, strict=True)))
+    expected = BRUTE_FORCE[name](*(np.repeat(p, c, axis=0) for p, c in zip(points, counts, strict=True)))
+    assert squared_distances(features, name)[0] == pytest.approx(expected, rel=1e-9, abs=1e-7)
+
+
+@pytest.mark.parametrize("name", BRUTE_FORCE)
+@quick
+@given(a=grid_points(), b=grid_points())
+def test_aggregation_heights_are_the_distances(name, a, b):
+    features = joined(features_of(a), features_of(b))
+    height = sb.linkage(features, name, mode="aggregation")[0, 2]
+    scale = math.sqrt(2) if name == "ward" else 1.0
+    assert height == pytest.approx(scale * math.sqrt(squared_distances(features, name)[0]), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["centroid", "average", "ward"])
+def test_distances_far_from_the_origin_are_those_at_the_origin(name):
+    near = example(40)
+    near = sb.ClusterFeatures(near.weight, np.round(near.mean * 16) / 16, near.sse)
+    far = sb.ClusterFeatures(near.weight, near.mean + FAR, near.sse)
+    assert squared_distances(near, name).tobytes() == squared_distances(far, name).tobytes()
+
+
+@pytest.mark.parametrize("name", BRUTE_FORCE)
+@quick
+@given(st.lists(single_features(dimensions=3), min_size=2, max_size=12))
+def test_distances_are_symmetric_to_the_bit(name, features):
+    features = joined(*features)
+    forwards = squareform(squared_distances(features, name))
+    backwards = squareform(squared_distances(features[::-1], name))
+    np.testing.assert_array_equal(forwards, backwards[::-1, ::-1])
+
+
+@pytest.mark.parametrize("name", BRUTE_FORCE)
+@quick
+@given(a=single_features(), b=single_features())
+def test_distances_are_never_negative_and_grow_with_the_gap(name, a, b):
+    assume(not np.array_equal(a.mean, b.mean))
+    further = sb.ClusterFeatures(b.weight, b.mean + 4 * (b.mean - a.mean), b.sse)
+    near, far = (squared_distances(joined(a, other), name)[0] for other in (b, further))
+    assert 0 <= near <= far
+
+
+@pytest.mark.parametrize("name", BRUTE_FORCE)
+def test_distances_do_not_depend_on_threads(name):
+    features = example(count=300)
+    assert squared_distances(features, name, 1).tobytes() == squared_distances(features, name, 3).tobytes()
+
+
+@pytest.mark.parametrize("name", BRUTE_FORCE)
+@pytest.mark.parametrize("count", [2, 7, 8, 9, 64, 65])
+def test_distances_of_many_are_those_of_each_pair(name, count):
+    features = example(count=count)
+    matrix = squareform(squared_distances(features, name))
+    for i, j in [(0, 1), (0, count - 1), (count // 2, count - 1)]:
+        if i != j:
+            assert matrix[i, j] == squared_distances(features[[i, j]], name)[0]
+
+
+@pytest.mark.parametrize("weight", [1e-3, 0.1, 0.5, 0.75, 1.0])
+def test_the_diameter_of_two_points_is_their_distance_whatever_fraction_they_weigh(weight):
+    features = sb.ClusterFeatures([weight, weight], [[0.0], [3.0]], [0, 0])
+    assert squared_distances(features, "diameter")[0] == pytest.approx(9.0)
+
+
+# --- instruction sets
+
+
+@pytest.fixture
+def each_instruction_set():
+    """Runs something once for every instruction set of this machine."""
+    used = _core.instruction_set()
+
+    def run(compute):
+        results = {}
+        for name in _core.supported_instruction_sets():
+            _core.use_instruction_set(name)
+            assert _core.instruction_set() == name
+            results[name] = compute()
+        return results
+
+    yield run
+    _core.use_instruction_set(used)
+
+
+@pytest.mark.parametrize("name", BRUTE_FORCE)
+@pytest.mark.parametrize("dimensions", [1, 3, 17])
+def test_every_instruction_set_gives_the_same_bits(each_instruction_set, name, dimensions):
+    features = example(count=45, dimensions=dimensions)
+    rows = np.random.default_rng(0).normal(size=(600, dimensions))
+
+    def compute():
+        tree = sb.CFTree(max_leaves=40, distance=name, absorption=name, branching=5).insert(rows)
+        parts = [squared_distances(features, name), *tree.features.arrays(), tree.assign(rows)]
+        return b"".join(part.tobytes() for part in parts)
+
+    assert len(set(each_instruction_set(compute).values())) == 1
+
+
+def test_an_unknown_instruction_set_is_refused():
+    used = _core.instruction_set()
+    with pytest.raises(ValueError, match="z80"):
+        _core.use_instruction_set("z80")
+    assert _core.instruction_set() == used
