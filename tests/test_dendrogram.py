@@ -486,13 +486,11 @@ def test_a_matrix_from_scipy_is_accepted_in_any_form(kind):
     assert dendrogram.n_leaves == 8
 
 
-def test_the_matrix_is_copied_and_frozen():
+def test_the_matrix_is_copied():
     Z = chain(5)
     dendrogram = sb.Dendrogram(Z)
     Z[:] = 0
     np.testing.assert_array_equal(dendrogram.Z, chain(5))
-    with pytest.raises(ValueError, match="read-only"):
-        dendrogram.Z[0, 2] = 1
 
 
 def with_entry(row, column, value):

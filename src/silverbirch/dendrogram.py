@@ -235,7 +235,6 @@ def _checked_z(Z: Any) -> Floats:
         raise ValueError("Z is not a linkage matrix: each cluster must be merged exactly once")
     if not np.array_equal(array[:, 3], _core.leaf_counts(array)):
         raise ValueError("Z is not a linkage matrix: column 4 must count the leaves below each row")
-    array.flags.writeable = False
     return array
 
 

@@ -357,8 +357,10 @@ def _checked_distances(array: NDArray[Any], weights: Any) -> tuple[Floats, Float
 def _require_finite(distances: Floats, what: str) -> None:
     bad = np.flatnonzero(~(np.abs(distances) <= _core.LARGEST_COORDINATE))
     if bad.size:
-        value = distances[bad[0]]
-        raise ValueError(f"{what} distance {value} at position {bad[0]}: distances must be finite and at most 1e140")
+        raise ValueError(
+            f"{what} distance {distances[bad[0]]} at position {bad[0]}: distances must be finite and at most "
+            f"{_core.LARGEST_COORDINATE:g}; drop or rescale them first"
+        )
 
 
 def _warn_of_square_distances(rows: Floats) -> None:

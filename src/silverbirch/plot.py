@@ -38,9 +38,9 @@ def draw_dendrogram(
     names: list[str] | None,
     style: dict[str, Any],
 ) -> Axes:
+    ax = _new_axes(figsize=(10, 4.5)) if ax is None else ax
     from matplotlib.collections import LineCollection, PolyCollection
 
-    ax = _new_axes(figsize=(10, 4.5)) if ax is None else ax
     n = dendrogram.n_leaves
     shown = min(max_leaves, n)
     first_row = len(dendrogram.Z) - (shown - 1)

@@ -28,7 +28,8 @@ void anderberg(Space& space, MergeHistory& history, const Progress& progress) {
     std::size_t a = kNowhere;
     for (const std::size_t id : space.active())
       if (nearest[id].id != kNowhere && (a == kNowhere || nearest[id].distance < nearest[a].distance)) a = id;
-    const auto [b, distance] = nearest[a];
+    const std::size_t b = nearest[a].id;
+    const double distance = nearest[a].distance;
     space.merge(a, b);
     history.record(a, b, distance, space.prototype(b));
 

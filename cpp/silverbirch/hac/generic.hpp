@@ -38,7 +38,8 @@ void generic(Space& space, MergeHistory& history, const Progress& progress) {
       look(a);
       current[a] = true;
     }
-    const auto [b, distance] = bound[a];
+    const std::size_t b = bound[a].id;
+    const double distance = bound[a].distance;
     space.merge(a, b);
     history.record(a, b, distance, space.prototype(b));
 
