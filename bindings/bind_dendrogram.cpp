@@ -6,16 +6,23 @@ namespace sb = silverbirch;
 void bind_dendrogram(nb::module_& m) {
   m.def(
       "subtree_heights",
-      [](const Array2<const double>& z) { return to_numpy(sb::subtree_heights(z.data(), z.shape(0))); }, nb::arg("z"),
-      "The greatest height at or below each row of Z.");
+      [](const Array2<const double>& z) {
+        return to_numpy(
+            without_gil({}, [&](const sb::Progress&) { return sb::subtree_heights(z.data(), z.shape(0)); }));
+      },
+      nb::arg("z"), "The greatest height at or below each row of Z.");
   m.def(
-      "leaf_counts", [](const Array2<const double>& z) { return to_numpy(sb::leaf_counts(z.data(), z.shape(0))); },
+      "leaf_counts",
+      [](const Array2<const double>& z) {
+        return to_numpy(without_gil({}, [&](const sb::Progress&) { return sb::leaf_counts(z.data(), z.shape(0)); }));
+      },
       nb::arg("z"), "The number of leaves below each row of Z.");
   m.def(
       "cut",
       [](const Array2<const double>& z, const Array1<const bool>& applied) {
         if (applied.shape(0) != z.shape(0)) throw std::invalid_argument("one flag for each row of Z, please");
-        return to_numpy(sb::cut(z.data(), z.shape(0), applied.data()));
+        return to_numpy(
+            without_gil({}, [&](const sb::Progress&) { return sb::cut(z.data(), z.shape(0), applied.data()); }));
       },
       nb::arg("z"), nb::arg("applied"), "Labels of the leaves when only some rows of Z are merged.");
   m.def(
@@ -24,7 +31,7 @@ void bind_dendrogram(nb::module_& m) {
          const Array1<const double>& sse) {
         const sb::FeaturesView leaves = view(weight, mean, sse);
         if (z.shape(0) + 1 != leaves.size) throw std::invalid_argument("Z and the features do not fit");
-        return to_numpy(sb::merged_features(z.data(), leaves));
+        return to_numpy(without_gil({}, [&](const sb::Progress&) { return sb::merged_features(z.data(), leaves); }));
       },
       nb::arg("z"), nb::arg("weight"), nb::arg("mean"), nb::arg("sse"), "(weight, mean, sse) of each row of Z.");
 }

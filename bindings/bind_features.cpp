@@ -19,7 +19,7 @@ void bind_features(nb::module_& m) {
   m.attr("LARGEST_COORDINATE") = sb::kLargestCoordinate;
   m.attr("SMALLEST_WEIGHT") = sb::kSmallestWeight;
   m.attr("LARGEST_WEIGHT") = sb::kLargestWeight;
-  m.attr("LARGEST_SSE") = sb::kLargestSse;
+  m.attr("LARGEST_VARIANCE") = sb::kLargestVariance;
 
   m.def("check_coordinates", &check_coordinates<double>, nb::arg("rows"),
         "Raises ValueError at the first value that is not finite or too large to square.");
@@ -32,10 +32,12 @@ void bind_features(nb::module_& m) {
         const sb::FeaturesView a = view(weight_a, mean_a, sse_a), b = view(weight_b, mean_b, sse_b);
         if (a.size != b.size || a.dim != b.dim) throw std::invalid_argument("features to merge must have equal shapes");
         sb::Features merged{a.dim, {}, {}, {}};
-        for (std::size_t i = 0; i < a.size; ++i) {
-          merged.push_back(a.weight[i] > 0.0 ? a[i] : b[i]);
-          if (a.weight[i] > 0.0 && b.weight[i] > 0.0) merged.absorb(i, b[i]);
-        }
+        without_gil({}, [&](const sb::Progress&) {
+          for (std::size_t i = 0; i < a.size; ++i) {
+            merged.push_back(a[i]);
+            merged.absorb(i, b[i]);
+          }
+        });
         return to_numpy(std::move(merged));
       },
       nb::arg("weight_a"), nb::arg("mean_a"), nb::arg("sse_a"), nb::arg("weight_b"), nb::arg("mean_b"),
@@ -47,8 +49,9 @@ void bind_features(nb::module_& m) {
          const std::string& distance, std::size_t threads, Callback progress) {
         const sb::FeaturesView features = view(weight, mean, sse);
         const sb::CfDistance cf_distance = sb::cf_distance_from_name(distance);
-        std::vector<double> condensed(features.size * (features.size - 1) / 2);
+        std::vector<double> condensed;
         without_gil(std::move(progress), [&](const sb::Progress& report) {
+          condensed.resize(features.size * (features.size - 1) / 2);
           sb::pairwise_squared_distances(features, cf_distance, condensed.data(), threads, report);
         });
         return to_numpy(std::move(condensed));

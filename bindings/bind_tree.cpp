@@ -21,7 +21,7 @@ using LevelIn =
     std::tuple<Array1<const std::uint32_t>, Array1<const double>, Array2<const double>, Array1<const double>>;
 
 std::vector<LevelOut> levels(const sb::CfTree& tree) {
-  sb::TreeLevels levels = tree.levels();
+  sb::TreeLevels levels = without_gil({}, [&](const sb::Progress&) { return tree.levels(); });
   std::vector<LevelOut> result;
   for (std::size_t l = 0; l < levels.counts.size(); ++l)
     result.push_back(
@@ -71,9 +71,11 @@ void bind_tree(nb::module_& m) {
           [](std::size_t dim, const std::string& distance, const std::string& absorption, double squared_threshold,
              std::size_t max_leaves, std::size_t max_nodes, std::size_t branching, const std::vector<LevelIn>& stored,
              std::size_t rebuild_count, double total_weight) {
-            return sb::CfTree(dim,
-                              options_from(distance, absorption, squared_threshold, max_leaves, max_nodes, branching),
-                              levels_from(stored, dim), rebuild_count, total_weight);
+            const sb::TreeOptions options =
+                options_from(distance, absorption, squared_threshold, max_leaves, max_nodes, branching);
+            return without_gil({}, [&](const sb::Progress&) {
+              return sb::CfTree(dim, options, levels_from(stored, dim), rebuild_count, total_weight);
+            });
           },
           nb::arg("dim"), nb::arg("distance"), nb::arg("absorption"), nb::arg("squared_threshold"),
           nb::arg("max_leaves"), nb::arg("max_nodes"), nb::arg("branching"), nb::arg("levels"),

@@ -551,3 +551,16 @@ def test_one_leaf_is_a_dendrogram(tmp_path):
     dendrogram.to_html(tmp_path / "page.html")
     with pytest.raises(ValueError, match="n_clusters=2 but there are 1 leaves"):
         dendrogram.cut(n_clusters=2)
+
+
+def test_a_matrix_spoilt_afterwards_is_refused_not_followed():
+    dendrogram = sb.Dendrogram(chain(5), np.arange(5.0)[:, None])
+    dendrogram.Z[:, 0] = 1e12
+    for spoilt in (lambda: dendrogram.cut(n_clusters=1), lambda: dendrogram.cut(height=3), lambda: dendrogram.rmsd(2)):
+        with pytest.raises(ValueError, match="not a linkage matrix"):
+            spoilt()
+
+
+def test_k_may_be_of_any_integer_type():
+    dendrogram = sb.Dendrogram(chain(300), np.arange(300.0)[:, None])
+    np.testing.assert_array_equal(dendrogram.sse(np.array([3], dtype=np.uint8)), dendrogram.sse([3]))

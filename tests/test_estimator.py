@@ -646,7 +646,7 @@ def test_distances_beyond_max_memory_are_refused_with_the_bytes_and_a_remedy_tha
     X = points(3000, 2)
     model = sb.Betula(5, linkage="complete", max_memory="2MB")
     leaves = len(clone(model).set_params(linkage="ward").fit(X).features_)
-    with pytest.raises(sb.MemoryLimitError, match=r"36 MB.*max_memory=2 MB.*ward") as error:
+    with pytest.raises(sb.MemoryLimitError, match=r"36 MB.*max_memory leaves 1\.\d+ MB.*ward") as error:
         model.fit(X)
     assert leaves == 3000
     remedy = int(re.search(r"lower max_leaves to (\d+)", str(error.value))[1])
@@ -679,3 +679,21 @@ def test_progress_goes_to_stderr_and_only_when_asked_for(capfd):
 def test_progress_of_the_tree_comes_to_its_end(capfd):
     sb.Betula(5, max_leaves=100, progress=True).fit(points(3000))
     assert "tree: 100%" in capfd.readouterr().err
+
+
+def test_an_interrupted_chunk_leaves_a_model_that_goes_with_its_tree(monkeypatch):
+    X = points(4000, 2)
+    model = sb.Betula(3, max_leaves=100).fit(X[:2000])
+    insert = sb.CFTree.insert
+
+    def interrupted(tree, rows, *arguments, **options):
+        insert(tree, rows[:700])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sb.CFTree, "insert", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.partial_fit(X[2000:])
+    assert model.features_.weight.sum() == 2700
+    assert model.dendrogram_.n_leaves == len(model.features_)
+    assert model.predict(X).max() == 2
+    assert not hasattr(model, "labels_")

@@ -475,3 +475,21 @@ def test_an_unknown_instruction_set_is_refused():
     with pytest.raises(ValueError, match="z80"):
         _core.use_instruction_set("z80")
     assert _core.instruction_set() == used
+
+
+def test_features_of_no_weight_add_nothing_to_a_total_or_a_merge():
+    features = sb.ClusterFeatures([1, 0, 2], [[0.0], [7.0], [3.0]], [1.0, 9.0, 2.0])
+    assert features.total() == features[[0, 2]].total()
+    nothing = features[1]
+    assert nothing.merged_with(features[0]) == features[0].merged_with(nothing) == features[0]
+    merged = sb.Dendrogram([[0, 1, 7, 2], [2, 3, 8, 3]], features).merged_features
+    assert merged[0] == features[0]
+    np.testing.assert_allclose(merged.sse[1], features.total().sse[0])
+
+
+@pytest.mark.parametrize("name", ["radius", "diameter", "average"])
+def test_the_smallest_weights_and_largest_sses_still_find_each_other(name):
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    features = sb.ClusterFeatures(1e-30, X, 1e175)
+    assert sb.linkage(features, name, mode="aggregation").shape == (19, 4)
+    assert len(sb.CFTree(distance=name, branching=2).insert(features)) <= 20

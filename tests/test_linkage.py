@@ -693,7 +693,7 @@ def test_the_need_for_memory_is_logged(caplog):
 
 def test_the_leaves_a_memory_error_proposes_do_fit():
     run = linkage_module.cluster_features
-    with pytest.raises(sb.MemoryLimitError, match="max_memory=10 kB: lower max_leaves to 50 or raise max_memory"):
+    with pytest.raises(sb.MemoryLimitError, match="leaves 10 kB: lower max_leaves to 50 or raise max_memory"):
         run(random_features(60), "complete", "linkage", "auto", max_memory=10_000)
     assert len(run(random_features(50), "complete", "linkage", "auto", max_memory=10_000)) == 49
 
@@ -702,3 +702,9 @@ def test_the_leaves_a_memory_error_proposes_do_fit():
 def test_a_memory_that_suffices_or_is_unknown_refuses_nothing(physical, monkeypatch):
     monkeypatch.setattr(linkage_module, "_physical_memory", lambda: physical)
     assert len(sb.linkage(POINTS, "complete")) == 5
+
+
+def test_what_is_computed_from_a_matrix_with_prototypes_has_none():
+    Z = sb.linkage(random_points(20), "minimax")
+    for derived in (Z + 1, Z[::-1], Z[:5], np.sqrt(Z)):
+        assert getattr(derived, "prototypes", None) is None

@@ -841,3 +841,37 @@ def test_threads_that_share_a_tree_lose_nothing(max_leaves):
     assert errors == []
     assert tree.n_points == 40_001
     assert_holds(tree.features, np.vstack([[[0.0, 0.0]], *parts]))
+
+
+# -- looking in from a callback
+
+
+def test_a_progress_callback_can_read_the_tree_but_not_change_it():
+    tree = sb.CFTree(max_leaves=2_000)
+    seen = []
+
+    def look(done, total):
+        seen.append((tree.n_leaves, len(tree.features), tree.n_points))
+        with pytest.raises(RuntimeError, match="being changed"):
+            tree.insert([[1.0, 2.0]])
+
+    X = random_rows(300_000)
+    tree.insert(X, progress=look)
+    assert seen
+    assert all(leaves == features <= 2_001 for leaves, features, _ in seen)  # one too many is what starts a rebuild
+    assert tree.features == sb.CFTree(max_leaves=2_000).insert(X).features
+
+
+def test_merging_does_not_take_over_a_threshold_of_another_unit():
+    coarse = sb.CFTree(max_leaves=20, absorption="ward").insert(random_rows(2_000))
+    fine = sb.CFTree().insert(random_rows(100, seed=5))
+    assert fine.merge(coarse).threshold == 0.0
+    assert coarse.threshold > 0.0
+
+
+@pytest.mark.parametrize("absorption", ["radius", "average", "ward"])
+def test_equal_rows_find_each_other_beside_a_wider_feature_of_the_same_mean(absorption):
+    tree = sb.CFTree(absorption=absorption).insert(sb.ClusterFeatures(3, [[1.0, 2.0]], 5.0))
+    tree.insert(np.repeat([[1.0, 2.0]], 5, axis=0))
+    assert len(tree) <= 2
+    assert tree.features.weight.sum() == 8

@@ -7,18 +7,13 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
-#include <stdexcept>
-#include <string>
 #include <string_view>
 
-#if defined(_MSC_VER)
-#define SILVERBIRCH_INLINE __forceinline
-#else
+#include "names.hpp"
+
 // Never out of line: kernels.cpp is compiled once per instruction set, and a shared weak copy would leak one set's code
 // into another.
 #define SILVERBIRCH_INLINE inline __attribute__((always_inline))
-#endif
 
 namespace silverbirch {
 
@@ -28,9 +23,7 @@ inline constexpr std::array<std::string_view, 6> kCfDistanceNames = {"centroid",
                                                                      "diameter", "ward",      "radius"};
 
 inline CfDistance cf_distance_from_name(std::string_view name) {
-  for (std::size_t i = 0; i < kCfDistanceNames.size(); ++i)
-    if (kCfDistanceNames[i] == name) return static_cast<CfDistance>(i);
-  throw std::invalid_argument("unknown cluster feature distance '" + std::string(name) + "'");
+  return from_name<CfDistance>(kCfDistanceNames, name, "cluster feature distance");
 }
 
 // gap: squared Euclidean gap of the means (for manhattan: the sum of absolute gaps); n, s: weights and sses.

@@ -107,9 +107,13 @@ bool CfTree::absorb_duplicate(const Feature& feature) {
   const std::optional<NodeId> known = directory_.find(feature.mean, dim_);
   if (!known) return false;
   NodeId node = *known;
-  const Nearest nearest =
-      kernels().nearest(CfDistance::centroid, leaf_.blocks(node), dim_, feature, {blocks_for(leaf_.count(node))});
-  if (nearest.squared_distance > 0.0 || !absorb(feature, {node, nearest.slot})) return false;
+  for (std::size_t first = 0;;) {  // features of the same mean and a larger sse may be in the way
+    const Nearest nearest = kernels().nearest(CfDistance::centroid, leaf_.blocks(node), dim_, feature,
+                                              {blocks_for(leaf_.count(node)), first});
+    if (nearest.squared_distance > 0.0) return false;
+    if (absorb(feature, {node, nearest.slot})) break;
+    first = nearest.slot + 1;
+  }
   for (std::size_t level = 0; level < height_; ++level) {
     const NodeId parent = pool(level).parent(node);
     inner_.slot(parent, inner_.slot_of_child(parent, node)).absorb(feature);
@@ -212,7 +216,7 @@ void CfTree::rebuild(const Progress& progress) {
   do {
     TreeOptions options = options_;
     options.squared_threshold =
-        next_squared_threshold(options_.squared_threshold, sibling_costs(), least_growth, data_scale());
+        next_squared_threshold(options_.squared_threshold, sibling_costs(progress), least_growth, data_scale());
     CfTree smaller(dim_, options);
     std::vector<NodeId> nodes = leaf_nodes();
     // Backwards, so that the leaves that were created together do not meet again in the same order.
@@ -228,10 +232,11 @@ void CfTree::rebuild(const Progress& progress) {
 }
 
 // For each leaf the squared cost of its cheapest merge inside its node.
-std::vector<double> CfTree::sibling_costs() const {
+std::vector<double> CfTree::sibling_costs(const Progress& progress) const {
   std::vector<double> costs, row(dim_);
   for (NodeId node = 0; node < leaf_.size(); ++node) {
     const std::size_t count = leaf_.count(node);
+    progress.poll();
     if (count < 2) continue;
     for (std::size_t s = 0; s < count; ++s)
       costs.push_back(kernels()

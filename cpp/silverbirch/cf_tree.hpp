@@ -82,7 +82,7 @@ class CfTree {
   void summarize(NodeId inner_node, std::size_t slot, const NodePool& nodes, NodeId child);
   bool fits(double share) const;
   void rebuild(const Progress& progress);
-  std::vector<double> sibling_costs() const;
+  std::vector<double> sibling_costs(const Progress& progress) const;
   std::vector<NodeId> leaf_nodes() const;
   double data_scale() const;
 

@@ -1,13 +1,18 @@
 #include "dendrogram.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace silverbirch {
 
 namespace {
 
-std::size_t node(const double* z, std::size_t row, std::size_t side) {
-  return static_cast<std::size_t>(z[4 * row + side]);
+// The node a row refers to. Z comes from outside, so it is looked at before anything is indexed with it.
+std::size_t node(const double* z, std::size_t merges, std::size_t row, std::size_t side) {
+  const double value = z[4 * row + side];
+  if (!(value >= 0.0 && value < static_cast<double>(merges + 1 + row)))
+    throw std::invalid_argument("Z is not a linkage matrix: each row must refer to leaves or to rows above it");
+  return static_cast<std::size_t>(value);
 }
 
 }  // namespace
@@ -18,7 +23,7 @@ std::vector<double> subtree_heights(const double* z, std::size_t merges) {
   for (std::size_t row = 0; row < merges; ++row) {
     heights[row] = z[4 * row + 2];
     for (std::size_t side = 0; side < 2; ++side)
-      if (const std::size_t child = node(z, row, side); child >= leaves)
+      if (const std::size_t child = node(z, merges, row, side); child >= leaves)
         heights[row] = std::max(heights[row], heights[child - leaves]);
   }
   return heights;
@@ -29,7 +34,7 @@ std::vector<double> leaf_counts(const double* z, std::size_t merges) {
   std::vector<double> counts(merges, 0.0);
   for (std::size_t row = 0; row < merges; ++row)
     for (std::size_t side = 0; side < 2; ++side) {
-      const std::size_t child = node(z, row, side);
+      const std::size_t child = node(z, merges, row, side);
       counts[row] += child < leaves ? 1.0 : counts[child - leaves];
     }
   return counts;
@@ -43,7 +48,7 @@ std::vector<std::int64_t> cut(const double* z, std::size_t merges, const bool* a
   for (std::size_t i = 0; i < top.size(); ++i) top[i] = i;
   for (std::size_t row = merges; row-- > 0;)
     if (applied[row])
-      for (std::size_t side = 0; side < 2; ++side) top[node(z, row, side)] = top[leaves + row];
+      for (std::size_t side = 0; side < 2; ++side) top[node(z, merges, row, side)] = top[leaves + row];
 
   std::vector<std::int64_t> label_of_top(top.size(), unlabelled), labels(leaves);
   std::int64_t next = 0;
@@ -63,8 +68,8 @@ Features merged_features(const double* z, const FeaturesView& leaves) {
   merged.sse.reserve(merges);
   const auto part = [&](std::size_t id) { return id < leaves.size ? leaves[id] : merged[id - leaves.size]; };
   for (std::size_t row = 0; row < merges; ++row) {
-    merged.push_back(part(node(z, row, 0)));
-    merged.absorb(row, part(node(z, row, 1)));
+    merged.push_back(part(node(z, merges, row, 0)));
+    merged.absorb(row, part(node(z, merges, row, 1)));
   }
   return merged;
 }

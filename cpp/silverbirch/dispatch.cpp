@@ -7,24 +7,23 @@
 namespace silverbirch {
 
 extern const Kernels kernels_baseline;
-#if defined(SILVERBIRCH_X86_LEVELS)
-extern const Kernels kernels_v3;
-extern const Kernels kernels_v4;
+#if defined(SILVERBIRCH_X86)
+extern const Kernels kernels_avx2;
+extern const Kernels kernels_avx512;
 #endif
 
 namespace {
 
-// Slowest first. The levels are those of the x86-64 psABI: v3 is AVX2, v4 is AVX-512.
+// Slowest first. What is asked of the machine is what CMakeLists.txt lets the compiler use.
 std::vector<const Kernels*> supported() {
   std::vector<const Kernels*> tables = {&kernels_baseline};
-#if defined(SILVERBIRCH_X86_LEVELS)
+#if defined(SILVERBIRCH_X86)
   __builtin_cpu_init();
-  const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma");
-  const bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                  __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-                  __builtin_cpu_supports("avx512vl");
-  if (v3) tables.push_back(&kernels_v3);
-  if (v4) tables.push_back(&kernels_v4);
+  const bool avx2 = __builtin_cpu_supports("avx2");
+  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+                      __builtin_cpu_supports("avx512vl");
+  if (avx2) tables.push_back(&kernels_avx2);
+  if (avx512) tables.push_back(&kernels_avx512);
 #endif
   return tables;
 }

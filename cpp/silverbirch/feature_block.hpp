@@ -18,7 +18,7 @@ inline constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
 // kFarAway with weight one, loses against every real feature without a branch, whatever the distance.
 inline constexpr double kLargestCoordinate = 1e100;
 inline constexpr double kSmallestWeight = 1e-30, kLargestWeight = 1e30;
-inline constexpr double kLargestSse = 1e250;
+inline constexpr double kLargestVariance = 1e205;  // sse / weight
 inline constexpr double kFarAway = 1e150;
 
 constexpr std::size_t block_doubles(std::size_t dim) { return (dim + 2) * kLanes; }

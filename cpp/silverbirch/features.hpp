@@ -1,6 +1,7 @@
 // A list of cluster features in plain arrays: what leaves the tree and what enters the linkage.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
@@ -20,8 +21,16 @@ struct Features {
   std::size_t size() const { return weight.size(); }
   Feature operator[](std::size_t i) const { return {weight[i], mean.data() + i * dim, sse[i]}; }
 
+  // A feature of no weight adds nothing, whatever its mean and sse.
   void absorb(std::size_t i, const Feature& other) {
-    merge_into(weight[i], mean.data() + i * dim, 1, sse[i], other, dim);
+    if (other.weight == 0.0) return;
+    if (weight[i] == 0.0) {
+      weight[i] = other.weight;
+      std::copy_n(other.mean, dim, mean.data() + i * dim);
+      sse[i] = other.sse;
+    } else {
+      merge_into(weight[i], mean.data() + i * dim, 1, sse[i], other, dim);
+    }
   }
 
   void push_back(const Feature& feature) {

@@ -17,7 +17,7 @@ NearestIndex::NearestIndex(const double* points, std::size_t count, std::size_t 
   std::iota(point_of_slot_.begin(), point_of_slot_.end(), std::size_t{0});
   order(points, 0, count, progress);
   pack_blocks(points);
-  pack_boxes();
+  pack_boxes(progress);
 }
 
 // Halves the range at the widest dimension, at a boundary of the largest node below the range's own, down to blocks.
@@ -68,13 +68,14 @@ void NearestIndex::pack_blocks(const double* points) {
   }
 }
 
-void NearestIndex::pack_boxes() {
+void NearestIndex::pack_boxes(const Progress& progress) {
   const std::size_t box_doubles = 2 * dim_ * kLanes;
   std::size_t children = blocks_for(point_of_slot_.size());
   for (std::size_t level = 0; children > 1; ++level) {
     const std::size_t nodes = blocks_for(children);
     AlignedDoubles boxes(nodes * box_doubles, kInfinity);
     for (std::size_t child = 0; child < children; ++child) {
+      if (child % 1024 == 0) progress.poll();
       double* box = boxes.data() + child / kLanes * box_doubles + child % kLanes;
       for (std::size_t k = 0; k < dim_; ++k) {
         double lower = kInfinity, upper = -kInfinity;

@@ -35,7 +35,7 @@ class NearestIndex {
   void order(const double* points, std::size_t begin, std::size_t end, const Progress& progress);
   std::size_t widest_dimension(const double* points, std::size_t begin, std::size_t end) const;
   void pack_blocks(const double* points);
-  void pack_boxes();
+  void pack_boxes(const Progress& progress);
   void search_blocks(std::size_t block, const Feature& query, Best& best) const;
   void search_node(std::size_t level, std::size_t node, const Feature& query, Best& best) const;
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -44,10 +45,15 @@ void parallel_for(std::size_t count, std::size_t piece, std::size_t threads, con
 
   const std::size_t pieces = (count + piece - 1) / piece;
   std::vector<std::thread> helpers;
-  for (std::size_t t = 1; t < std::min(threads, pieces); ++t) helpers.emplace_back(run, false);
+  try {
+    for (std::size_t t = 1; t < std::min(threads, pieces); ++t) helpers.emplace_back(run, false);
+  } catch (const std::system_error&) {
+    // The system gives no more threads: those there are do the work.
+  }
   run(true);
   for (std::thread& helper : helpers) helper.join();
   if (failure) std::rethrow_exception(failure);
+  progress(count, count);
 }
 
 }  // namespace silverbirch

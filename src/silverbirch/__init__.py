@@ -41,7 +41,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # scikit-learn is loaded on first use: a small device that only aggregates needs numpy alone.
+    # scikit-learn is loaded on first use: a small device that only aggregates loads numpy alone.
     if name == "Betula":
         from .estimator import Betula
 

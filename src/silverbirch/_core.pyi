@@ -26,7 +26,7 @@ SMALLEST_WEIGHT: float = 1e-30
 
 LARGEST_WEIGHT: float = 1e+30
 
-LARGEST_SSE: float = 1e+250
+LARGEST_VARIANCE: float = 1e+205
 
 @overload
 def check_coordinates(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None:

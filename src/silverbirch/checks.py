@@ -20,7 +20,7 @@ LINKAGES = tuple(_core.linkage_names())
 ALGORITHMS = ("auto", *_core.algorithm_names())
 MODES = ("centers", "linkage", "aggregation")
 
-_MOST_THREADS = 1024
+_MOST_THREADS = 256
 _UNITS = {
     "B": 1,
     "KB": 10**3,
@@ -94,14 +94,16 @@ def as_weights(values: Any, count: int, name: str) -> Floats:
     return array
 
 
-def as_sses(values: Any, count: int) -> Floats:
-    """One sum of squares for each of `count` features; a single one stands for all."""
-    array = _one_for_each(values, count, "sse")
-    bad = np.flatnonzero(~((array >= 0) & (array <= _core.LARGEST_SSE)))
+def as_sses(values: Any, weight: Floats) -> Floats:
+    """One sum of squares for each weight; a single one stands for all."""
+    array = _one_for_each(values, len(weight), "sse")
+    bad = np.flatnonzero(
+        ~((array >= 0) & (array <= _core.LARGEST_VARIANCE * np.maximum(weight, _core.SMALLEST_WEIGHT)))
+    )
     if bad.size:
         raise ValueError(
-            f"sse[{bad[0]}] = {array[bad[0]]}: must be finite, not negative and at most {_core.LARGEST_SSE:g}; "
-            "correct or rescale the features"
+            f"sse[{bad[0]}] = {array[bad[0]]}: must be finite, not negative and at most {_core.LARGEST_VARIANCE:g} "
+            "times the weight; correct or rescale the features"
         )
     return array
 
@@ -144,6 +146,8 @@ def as_threshold(value: Any, name: str = "threshold") -> float:
     """A finite number ≥ 0."""
     try:
         number = float(value)
+        if isinstance(value, str | bytes):
+            raise TypeError
     except (TypeError, ValueError):
         raise TypeError(f"{name}={value!r}: a number is needed") from None
     except OverflowError:

@@ -135,8 +135,9 @@ def _results(
 def _draw(model: Betula, clusters: int, out: Path) -> None:
     from .plot import draw_rmsd, save
 
-    axes = model.dendrogram_.plot(n_clusters=min(20, clusters))
-    axes.set_title("The uppermost 40 branches, coloured by the cut into 20 clusters", fontsize=10, loc="left")
+    coloured = min(20, clusters)
+    axes = model.dendrogram_.plot(n_clusters=coloured)
+    axes.set_title(f"The uppermost branches, coloured by the cut into {coloured} clusters", fontsize=10, loc="left")
     save(axes, out / "dendrogram.png")
     save(draw_rmsd(model.dendrogram_, mark=clusters), out / "rmsd.png")
 

@@ -109,7 +109,7 @@ class Dendrogram:
         counts = np.asarray(k) if np.size(k) else np.empty(0, dtype=np.int64)
         for count in counts.ravel():
             self._checked_count(count)
-        result = self._sse_by_merges[self.n_leaves - counts]
+        result = self._sse_by_merges[self.n_leaves - counts.astype(np.int64)]
         return float(result) if counts.ndim == 0 else result
 
     def rmsd(self, k: Any) -> Any:

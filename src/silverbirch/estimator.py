@@ -136,9 +136,10 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         return self
 
     def partial_fit(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
-        """Adds a chunk of rows to the tree; with no X, only the parameters are applied anew, without another pass.
+        """Adds a chunk of rows to the tree. Chunks one after the other give the same tree as all rows at once.
 
-        Chunks one after the other give the same tree as all rows at once.
+        With no X, the leaves are clustered again by the parameters as they are now: n_clusters, distance_threshold,
+        linkage, mode and algorithm. Those of the tree stay as they were when it was begun.
         """
         self._check_parameters()
         if X is None:
@@ -150,9 +151,13 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         fresh = not hasattr(self, "tree_")
         with self._unchanged_by_failure():
             rows, weight = self._checked(X, sample_weight, reset=fresh)
-            tree = self._new_tree() if fresh else self.tree_
-            self._insert(tree, rows, weight)
-            self._take(tree, self._first_of_stream(tree, rows[:0] if fresh else self._first_rows, rows))
+            if fresh:
+                tree = self._new_tree()
+                self._insert(tree, rows, weight)
+        first = self._first_of_stream(tree if fresh else self.tree_, rows[:0] if fresh else self._first_rows, rows)
+        self._take(tree if fresh else self.tree_, first)
+        if not fresh:  # an interrupt leaves the rows up to then in the tree, and a model that goes with it
+            self._insert(self.tree_, rows, weight)
         return self
 
     @contextlib.contextmanager
@@ -180,7 +185,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         rows are kept as there may be leaves, or ten thousand where memory is no concern."""
         leaves = tree.leaf_limit(rows.shape[1])
         limit = leaves if leaves is not None and self.max_memory is not None else max(leaves or 0, _FIRST_ROWS)
-        return np.concatenate([first, rows[: max(0, limit - len(first))]])
+        return first if len(first) >= limit else np.concatenate([first, rows[: limit - len(first)]])
 
     def _new_tree(self) -> CFTree:
         self._check_parameters()
@@ -216,10 +221,16 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
 
     def _cluster(self, leaf_of_row: NDArray[np.int64]) -> _Clustering:
         features = self.tree_.features
+        left = None if self.max_memory is None else max(0, as_bytes(self.max_memory) - self.tree_.memory_bytes)
         Z = cluster_features(
-            features, self.linkage, self.mode, self.algorithm, n_jobs=self.n_jobs, progress=self.progress,
-            max_memory=None if self.max_memory is None else as_bytes(self.max_memory),
-        )  # fmt: skip
+            features,
+            self.linkage,
+            self.mode,
+            self.algorithm,
+            n_jobs=self.n_jobs,
+            progress=self.progress,
+            max_memory=left,
+        )
         dendrogram = Dendrogram(Z, features)
         if self.distance_threshold is not None:
             labels = dendrogram.cut(height=self.distance_threshold)

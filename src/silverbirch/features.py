@@ -31,7 +31,8 @@ class ClusterFeatures:
     def __init__(self, weight: Any, mean: Any, sse: Any) -> None:
         mean = np.array(as_rows(mean, name="mean", dtype=np.dtype(np.float64)))
         count = len(mean)
-        self._set(as_weights(weight, count, "weight").copy(), mean, as_sses(sse, count).copy())
+        weight = as_weights(weight, count, "weight").copy()
+        self._set(weight, mean, as_sses(sse, weight).copy())
 
     @classmethod
     def _adopt(cls, weight: Floats, mean: Floats, sse: Floats) -> ClusterFeatures:
@@ -58,8 +59,7 @@ class ClusterFeatures:
         return self.weight, self.mean, self.sse
 
     @property
-    def n_features_in(self) -> int:
-        """Number of dimensions."""
+    def n_dimensions(self) -> int:
         return int(self.mean.shape[1])
 
     def __len__(self) -> int:
@@ -71,7 +71,10 @@ class ClusterFeatures:
             if not -len(self) <= item < len(self):
                 raise IndexError(f"feature {item} of {len(self)}")
             item = slice(item, item + 1 or None)
-        return ClusterFeatures._adopt(self.weight[item].copy(), self.mean[item].copy(), self.sse[item].copy())
+        weight, mean, sse = (array[item] for array in self.arrays())
+        if weight.ndim != 1 or mean.ndim != 2:
+            raise IndexError("features are selected by a slice, a mask or a list of numbers")
+        return ClusterFeatures._adopt(weight.copy(), mean.copy(), sse.copy())
 
     def __iter__(self) -> Iterator[ClusterFeatures]:
         return (self[i] for i in range(len(self)))
@@ -84,14 +87,14 @@ class ClusterFeatures:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"ClusterFeatures({len(self)} features, {self.n_features_in} dimensions, weight {self.weight.sum():g})"
+        return f"ClusterFeatures({len(self)} features, {self.n_dimensions} dimensions, weight {self.weight.sum():g})"
 
     def merged_with(self, other: ClusterFeatures) -> ClusterFeatures:
         """Feature i of this merged with feature i of the other; one feature merges with each of many."""
         if not isinstance(other, ClusterFeatures):
             raise TypeError(f"can only merge with ClusterFeatures, not {type(other).__name__}")
-        if self.n_features_in != other.n_features_in:
-            raise ValueError(f"cannot merge features of {self.n_features_in} and {other.n_features_in} dimensions")
+        if self.n_dimensions != other.n_dimensions:
+            raise ValueError(f"cannot merge features of {self.n_dimensions} and {other.n_dimensions} dimensions")
         count = max(len(self), len(other))
         if {len(self), len(other)} - {1, count}:
             raise ValueError(
@@ -109,5 +112,5 @@ class ClusterFeatures:
             raise ValueError("there is nothing to add up: all weights are zero")
         origin = self.mean[0]  # sums are taken relative to a point of the data, so that a far origin costs no digits
         mean = origin + (self.weight / weight) @ (self.mean - origin)
-        sse = self.sse.sum() + self.weight @ ((self.mean - mean) ** 2).sum(axis=1)
+        sse = self.sse[self.weight > 0].sum() + self.weight @ ((self.mean - mean) ** 2).sum(axis=1)
         return ClusterFeatures._adopt(np.array([weight]), mean[None], np.array([sse]))

@@ -65,14 +65,22 @@ class LinkageMatrix(np.ndarray[Any, np.dtype[np.float64]]):
     Whole copies keep them; what is computed or cut out of it is an array like any other, with `prototypes` None.
     """
 
-    prototypes: NDArray[np.int64] | None = None
+    prototypes: NDArray[np.int64] | None
 
     def __array_finalize__(self, origin: Any) -> None:
-        prototypes = getattr(origin, "prototypes", None)
-        self.prototypes = prototypes if prototypes is not None and self.shape == (len(prototypes), 4) else None
+        self.prototypes = None
+
+    def copy(self, order: Any = "C") -> LinkageMatrix:
+        return _with_prototypes(np.array(self, order=order), self.prototypes)
+
+    def __copy__(self) -> LinkageMatrix:
+        return self.copy()
+
+    def __deepcopy__(self, memo: Any) -> LinkageMatrix:
+        return self.copy()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_with_prototypes, (np.asarray(self), self.prototypes))
+        return (_with_prototypes, (np.array(self), self.prototypes))
 
 
 def linkage(
@@ -134,15 +142,18 @@ def linkage(
         _require_euclidean(metric, "cluster features")
         objects = _with_weight(data)
         Z, geometry = _cluster_features(job, objects, mode), objects.mean
-    elif np.ndim(data) == 1:
+    elif (array := as_array(data, "data")).ndim == 1:
         if mode != "linkage":
             raise ValueError(f"mode={mode!r} is for points and cluster features; distances have mode='linkage' only")
-        geometry, weight = _checked_distances(as_array(data, "data"), weights)
+        geometry, weight = _checked_distances(array, weights)
         _announce_pairs(job, len(weight))
-        Z = _cluster_distances(job, geometry.copy(), weight)
+        Z = _cluster_distances(job, geometry if method in _PROTOTYPE_LINKAGES else geometry.copy(), weight)
     else:
         Z, geometry = _cluster_points(job, data, metric, weights, mode)
-    return _optimally_ordered(Z, geometry, metric) if optimal_ordering and len(Z) else Z
+    if optimal_ordering and len(Z):
+        _announce_pairs(job, len(Z) + 1)
+        Z = _optimally_ordered(Z, geometry, metric)
+    return Z
 
 
 @dataclass(frozen=True)
@@ -167,7 +178,7 @@ def cluster_features(
     progress: bool = False,
     max_memory: int | None = None,
 ) -> Floats:
-    """`linkage` of cluster features, refused where it would need more than max_memory bytes."""
+    """`linkage` of cluster features, refused where distances would take more than max_memory bytes."""
     return _cluster_features(_Job(method, algorithm, as_threads(n_jobs), progress, max_memory), features, mode)
 
 
@@ -224,7 +235,7 @@ def _merge_features(job: _Job, features: ClusterFeatures, form: _FeatureForm) ->
     if algorithm == "auto":
         algorithm = "nn_chain" if form.cf_distance in ("ward", "average") else "generic"
     elif algorithm == "mst":
-        raise ValueError(f"algorithm='mst' is for single linkage: use algorithm='auto' for {job.method!r}")
+        raise _mst_error(job)
     Z, _ = _core.cluster_features(*features.arrays(), form.cf_distance, form.equal_vote, algorithm, job.report())
     return _with_roots(Z, form.scale)
 
@@ -249,7 +260,7 @@ def _cluster_centers(job: _Job, features: ClusterFeatures) -> Floats:
 
 
 def _cluster_distances(job: _Job, distances: Floats, weight: Floats) -> Floats:
-    """Overwrites the distances."""
+    """Overwrites the distances, but for minimax and medoid."""
     algorithm = _matrix_algorithm(job)
     if job.method in _PROTOTYPE_LINKAGES:
         return _with_prototypes(*_core.cluster_by_prototypes(distances, weight, job.method, algorithm, job.report()))
@@ -258,15 +269,21 @@ def _cluster_distances(job: _Job, distances: Floats, weight: Floats) -> Floats:
         return Z
     squared = np.square(distances, out=distances)
     if job.method == "ward" and not np.all(weight == 1.0):
-        first, second = np.triu_indices(len(weight), 1)
-        squared *= 2.0 * weight[first] * weight[second] / (weight[first] + weight[second])
+        end = 0
+        for i, own in enumerate(weight[:-1]):
+            begin, end, others = end, end + len(weight) - 1 - i, weight[i + 1 :]
+            squared[begin:end] *= 2.0 * own * others / (own + others)
     Z, _ = _core.cluster_matrix(squared, weight, job.method, algorithm, job.report())
     return _with_roots(Z)
 
 
+def _mst_error(job: _Job) -> ValueError:
+    return ValueError(f"algorithm='mst' is for single linkage: use algorithm='auto' for {job.method!r}")
+
+
 def _matrix_algorithm(job: _Job) -> str:
     if job.algorithm == "mst" and job.method != "single":
-        raise ValueError(f"algorithm='mst' is for single linkage: use algorithm='auto' for {job.method!r}")
+        raise _mst_error(job)
     if job.algorithm != "auto":
         return job.algorithm
     if job.method == "single":
@@ -287,8 +304,8 @@ def _announce_pairs(job: _Job, count: int) -> None:
     if job.max_memory is not None and needed > job.max_memory:
         raise MemoryLimitError(
             f"{job.method} linkage of {count} objects needs {bytes_text(needed)} for the distances of all pairs, "
-            f"max_memory={bytes_text(job.max_memory)}: lower max_leaves to {int((job.max_memory / 4) ** 0.5)} or raise "
-            f"max_memory; {linear}"
+            f"max_memory leaves {bytes_text(job.max_memory)}: lower max_leaves to {int((job.max_memory / 4) ** 0.5)} "
+            f"or raise max_memory; {linear}"
         )
     available = _physical_memory()
     if available is not None and needed > available:

@@ -108,6 +108,7 @@ class CFTree:
     def _reset(self, core: _core.CfTree | None) -> None:
         self._core = core
         self._lock = threading.RLock()
+        self._busy = False
         self._forget()
 
     def _forget(self) -> None:
@@ -123,7 +124,7 @@ class CFTree:
         if isinstance(X, ClusterFeatures):
             if weight is not None:
                 raise ValueError("cluster features have weights of their own: leave `weight` out")
-            with self._changing(X.n_features_in) as core:
+            with self._changing(X.n_dimensions) as core:
                 core.insert_features(*X.arrays(), progress)
         else:
             rows = as_rows(X, dtype=self.dtype)
@@ -135,7 +136,8 @@ class CFTree:
     def merge(self, tree: CFTree, *, progress: Report | None = None) -> CFTree:
         """Adds all that another tree holds, leaf by leaf. Returns this tree.
 
-        The other's leaves are as coarse as its threshold, so this tree's threshold rises to that.
+        The other's leaves are as coarse as its threshold, so this tree's threshold rises to that, where both bound the
+        same criterion.
         """
         if not isinstance(tree, CFTree):
             raise TypeError(f"can only merge with a CFTree, not {type(tree).__name__}")
@@ -143,8 +145,9 @@ class CFTree:
             if tree.n_leaves == 0:
                 return self
             features, threshold = tree.features, tree.threshold
-        with self._changing(features.n_features_in) as core:
-            core.raise_threshold(threshold**2)
+        with self._changing(features.n_dimensions) as core:
+            if tree.absorption == self.absorption:  # else the two thresholds have different units
+                core.raise_threshold(threshold**2)
             core.insert_features(*features.arrays(), progress)
         return self
 
@@ -152,16 +155,22 @@ class CFTree:
     def _changing(self, n_dimensions: int) -> Iterator[_core.CfTree]:
         """The compiled tree, locked, for rows of that width; what was computed from the old leaves is dropped."""
         with self._lock:
+            if self._busy:
+                raise RuntimeError("the tree is being changed: a progress callback or signal handler can only read it")
             self._core = self._core_for(n_dimensions)
+            self._busy = True
             self._forget()
-            yield self._core
+            try:
+                yield self._core
+            finally:
+                self._busy = False
+                self._forget()  # a callback may have looked in between
 
     def _core_for(self, n_dimensions: int) -> _core.CfTree:
         """The compiled tree for rows of that width; made when the first ones arrive."""
         if self._core is None or self._core.leaf_count == 0:
             return _core.CfTree(n_dimensions, *self._core_options(n_dimensions, self._initial_threshold**2))
-        if self._core.dim != n_dimensions:
-            raise ValueError(f"X has {n_dimensions} columns but the tree has {self._core.dim}: pass the same columns")
+        _check_width(n_dimensions, self._core.dim)
         return self._core
 
     def _core_options(self, n_dimensions: int, squared_threshold: float) -> tuple[str, str, float, int, int, int]:
@@ -192,8 +201,7 @@ class CFTree:
         threads = as_threads(n_jobs)
         with self._lock:
             core = self._filled_core()
-            if rows.shape[1] != core.dim:
-                raise ValueError(f"X has {rows.shape[1]} columns but the tree has {core.dim}: pass the same columns")
+            _check_width(rows.shape[1], core.dim)
             if self._index is None:
                 self._index = _core.NearestIndex(self.features.mean)
             index = self._index
@@ -207,25 +215,30 @@ class CFTree:
     @property
     def threshold(self) -> float:
         """The threshold now; it grows with each rebuild."""
-        return self._initial_threshold if self._core is None else float(np.sqrt(self._core.squared_threshold))
+        with self._lock:
+            return self._initial_threshold if self._core is None else float(np.sqrt(self._core.squared_threshold))
 
     @property
     def n_leaves(self) -> int:
-        return 0 if self._core is None else self._core.leaf_count
+        with self._lock:
+            return 0 if self._core is None else self._core.leaf_count
 
     @property
     def n_rebuilds(self) -> int:
-        return 0 if self._core is None else self._core.rebuild_count
+        with self._lock:
+            return 0 if self._core is None else self._core.rebuild_count
 
     @property
     def n_points(self) -> float:
         """The total weight inserted: the number of rows where all have weight 1."""
-        return 0.0 if self._core is None else self._core.total_weight
+        with self._lock:
+            return 0.0 if self._core is None else self._core.total_weight
 
     @property
     def memory_bytes(self) -> int:
         """What the nodes take now."""
-        return 0 if self._core is None else self._core.memory_bytes
+        with self._lock:
+            return 0 if self._core is None else self._core.memory_bytes
 
     def __len__(self) -> int:
         return self.n_leaves
@@ -295,6 +308,11 @@ class CFTree:
 
     def __setstate__(self, state: tuple[dict[str, Any], dict[str, NDArray[Any]]]) -> None:
         self.__dict__.update(CFTree._from_state(*state).__dict__)
+
+
+def _check_width(columns: int, expected: int) -> None:
+    if columns != expected:
+        raise ValueError(f"X has {columns} columns but the tree has {expected}: pass the same columns")
 
 
 def _checked_level(arrays: dict[str, NDArray[Any]], level: int) -> tuple[NDArray[np.uint32], Floats, Floats, Floats]:

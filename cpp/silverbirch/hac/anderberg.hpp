@@ -3,44 +3,29 @@
 // true greedy result for every linkage.
 #pragma once
 
-#include <vector>
-
 #include "../merge_history.hpp"
 #include "../progress.hpp"
-#include "cluster_space.hpp"
+#include "nearest_table.hpp"
 
 namespace silverbirch {
 
 template <ClusterSpace Space>
 void anderberg(Space& space, MergeHistory& history, const Progress& progress) {
   const std::size_t objects = space.active().size();
-  std::vector<Neighbour> nearest(objects, {kNowhere, 0.0});
-  const auto look = [&](std::size_t id) {
-    progress.poll();
-    if (space.active().after(id) == space.active().end())
-      nearest[id].id = kNowhere;
-    else
-      nearest[id] = space.nearest_after(id);
-  };
-  for (const std::size_t id : space.active()) look(id);
-
+  NearestTable<Space> nearest(space, progress);
   while (space.active().size() > 1) {
-    std::size_t a = kNowhere;
-    for (const std::size_t id : space.active())
-      if (nearest[id].id != kNowhere && (a == kNowhere || nearest[id].distance < nearest[a].distance)) a = id;
-    const std::size_t b = nearest[a].id;
+    const std::size_t a = nearest.closest(), b = nearest[a].id;
     const double distance = nearest[a].distance;
     space.merge(a, b);
     history.record(a, b, distance, space.prototype(b));
 
     space.each_before(b, [&](std::size_t id, double to_merged) {
       Neighbour& known = nearest[id];
-      if (known.id != a && known.id != b &&
-          (to_merged < known.distance || (to_merged == known.distance && b < known.id)))
-        known = {b, to_merged};
+      if (known.id == a || known.id == b) return;  // looks again below
+      if (to_merged < known.distance || (to_merged == known.distance && b < known.id)) known = {b, to_merged};
     });
     for (const std::size_t id : space.active())
-      if (id == b || (id < b && (nearest[id].id == a || nearest[id].id == b))) look(id);
+      if (id == b || (id < b && (nearest[id].id == a || nearest[id].id == b))) nearest.look(id);
     progress(history.size(), objects - 1);
   }
 }

@@ -1,7 +1,6 @@
 #include "cluster.hpp"
 
 #include <stdexcept>
-#include <string>
 #include <utility>
 
 #include "../linkage.hpp"
@@ -17,13 +16,6 @@
 namespace silverbirch {
 
 namespace {
-
-template <class Enum, std::size_t N>
-Enum from_name(const std::array<std::string_view, N>& names, std::string_view name, const char* what) {
-  for (std::size_t i = 0; i < N; ++i)
-    if (names[i] == name) return static_cast<Enum>(i);
-  throw std::invalid_argument("unknown " + std::string(what) + " '" + std::string(name) + "'");
-}
 
 template <ClusterSpace Space>
 Merges run(Space space, Algorithm algorithm, bool monotone, const Progress& progress) {

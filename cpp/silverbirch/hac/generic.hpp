@@ -2,49 +2,36 @@
 // [Müllner 2011, "Modern hierarchical, agglomerative clustering algorithms", the generic algorithm].
 //
 // Each cluster keeps a lower bound on the distance to its nearest one of a larger number. Only the cluster with the
-// smallest bound matters: if the bound is out of date it looks again, else its pair is the nearest of all. The smallest
-// is found by a plain scan: a merge costs a pass over all clusters in any case, so a heap would save nothing.
+// smallest bound matters: if the bound is out of date it looks again, else its pair is the nearest of all.
 #pragma once
 
 #include <vector>
 
 #include "../merge_history.hpp"
 #include "../progress.hpp"
-#include "cluster_space.hpp"
+#include "nearest_table.hpp"
 
 namespace silverbirch {
 
 template <ClusterSpace Space>
 void generic(Space& space, MergeHistory& history, const Progress& progress) {
   const std::size_t objects = space.active().size();
-  std::vector<Neighbour> bound(objects, {kNowhere, 0.0});
-  const auto look = [&](std::size_t id) {
-    progress.poll();
-    if (space.active().after(id) == space.active().end())
-      bound[id].id = kNowhere;
-    else
-      bound[id] = space.nearest_after(id);
-  };
-  for (const std::size_t id : space.active()) look(id);
+  NearestTable<Space> bound(space, progress);
   std::vector<bool> current(objects, true);  // the bound is the distance to the nearest, not only below it
+  const auto look = [&](std::size_t id) {
+    bound.look(id);
+    current[id] = true;
+  };
 
   while (space.active().size() > 1) {
-    std::size_t a = kNowhere;
-    for (;;) {
-      a = kNowhere;
-      for (const std::size_t id : space.active())
-        if (bound[id].id != kNowhere && (a == kNowhere || bound[id].distance < bound[a].distance)) a = id;
-      if (current[a]) break;
-      look(a);
-      current[a] = true;
-    }
+    std::size_t a = bound.closest();
+    for (; !current[a]; a = bound.closest()) look(a);
     const std::size_t b = bound[a].id;
     const double distance = bound[a].distance;
     space.merge(a, b);
     history.record(a, b, distance, space.prototype(b));
 
     look(b);
-    current[b] = true;
     space.each_before(b, [&](std::size_t id, double to_merged) {
       if (to_merged < bound[id].distance) {
         bound[id] = {b, to_merged};

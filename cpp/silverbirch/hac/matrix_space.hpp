@@ -21,7 +21,7 @@ class MatrixSpace {
 
   template <class Visit>
   void each_before(std::size_t b, Visit visit) const {
-    for (auto id = active_.begin(); *id != b; ++id) visit(*id, pairs_.at(*id, b));
+    pairs_.each_before(b, active_, visit);
   }
 
   void merge(std::size_t a, std::size_t b) {

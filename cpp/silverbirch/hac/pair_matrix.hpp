@@ -34,6 +34,11 @@ class PairMatrix {
     return best;
   }
 
+  template <class Visit>
+  void each_before(std::size_t b, const ActiveSet& active, Visit visit) const {
+    for (auto id = active.begin(); *id != b; ++id) visit(*id, at(*id, b));
+  }
+
  private:
   static void improve(Neighbour& best, std::size_t id, double distance) {
     if (best.id == kNowhere || distance < best.distance) best = {id, distance};

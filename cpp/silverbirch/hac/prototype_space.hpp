@@ -100,6 +100,8 @@ class MinimaxSpace {
     }
   }
 
+  MinimaxSpace(const MinimaxSpace&) = delete;  // pairs_ points into condensed_
+
   const ActiveSet& active() const { return active_; }
   double distance(std::size_t a, std::size_t b) const { return pairs_.at(a, b); }
   Neighbour nearest(std::size_t a) const { return pairs_.nearest(a, active_); }
@@ -108,7 +110,7 @@ class MinimaxSpace {
 
   template <class Visit>
   void each_before(std::size_t b, Visit visit) const {
-    for (auto id = active_.begin(); *id != b; ++id) visit(*id, pairs_.at(*id, b));
+    pairs_.each_before(b, active_, visit);
   }
 
   void merge(std::size_t a, std::size_t b) {
