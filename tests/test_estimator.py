@@ -228,8 +228,7 @@ def test_chunks_give_the_same_bits_as_the_whole(sizes, aggregation, weighted):
     parts = clone(whole)
     for chunk in np.split(np.arange(300), np.cumsum(sizes)[:-1]):
         parts.partial_fit(X[chunk], sample_weight=None if weight is None else weight[chunk])
-    del whole.labels_
-    assert state(parts, X) == state(whole, X)
+    assert state(parts, X)[:-1] == state(whole, X)[:-1]  # but for labels_, which the chunks have none of
 
 
 def test_chunks_of_sorted_rows_give_the_same_labels_as_the_whole():
@@ -697,3 +696,24 @@ def test_an_interrupted_chunk_leaves_a_model_that_goes_with_its_tree(monkeypatch
     assert model.dendrogram_.n_leaves == len(model.features_)
     assert model.predict(X).max() == 2
     assert not hasattr(model, "labels_")
+
+
+def test_a_model_without_labels_says_what_to_use_instead():
+    with pytest.raises(AttributeError, match=r"no labels_ after partial_fit.*use predict"):
+        _ = sb.Betula(2).partial_fit(points()).labels_
+
+
+def test_another_cut_does_not_cluster_again(monkeypatch):
+    X = points()
+    model = sb.Betula(4, max_leaves=100).fit(X)
+    monkeypatch.setattr(sb.Betula, "_new_dendrogram", lambda _: pytest.fail("clustered again"))
+    model.set_params(n_clusters=9).partial_fit()
+    assert model.n_clusters_ == 9
+    assert model.dendrogram_.cut(n_clusters=9).max() == 8
+
+
+def test_another_linkage_does_cluster_again():
+    X = points()
+    model = sb.Betula(4, max_leaves=100).fit(X)
+    Z = model.linkage_matrix_
+    assert not np.array_equal(model.set_params(linkage="complete").partial_fit().linkage_matrix_, Z)

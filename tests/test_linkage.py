@@ -532,8 +532,11 @@ FEATURES = random_features(6)
     [
         ({"method": "wards"}, "method='wards': must be one of 'single', 'complete'.*'medoid'"),
         ({"method": 3}, "method=3: must be one of"),
-        ({"method": "diameter"}, "method='diameter': must be one of 'single'"),
-        ({"method": "single", "mode": "aggregation"}, "method='single': must be one of 'centroid', 'manhattan'"),
+        ({"method": "diameter"}, "method='diameter' needs mode='aggregation'; .*one of single"),
+        (
+            {"method": "single", "mode": "aggregation"},
+            "method='single' needs mode='linkage'; .* one of centroid, manhattan",
+        ),
         ({"mode": "center"}, "mode='center': must be one of 'centers', 'linkage', 'aggregation'"),
         ({"algorithm": "slink"}, "algorithm='slink': must be one of 'auto', 'agnes'"),
         ({"method": "ward", "algorithm": "mst"}, "'mst' is for single linkage: use algorithm='auto' for 'ward'"),

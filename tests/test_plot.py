@@ -46,7 +46,13 @@ def inverted(n):
 
 def branches(ax):
     (lines,) = (c for c in ax.collections if isinstance(c, LineCollection))
-    return lines.get_segments(), [to_hex(c) for c in lines.get_colors()]
+    segments, colours = lines.get_segments(), [to_hex(c) for c in lines.get_colors()]
+    both = zip(segments, colours * (len(segments) if len(colours) == 1 else 1), strict=True)
+    legs, bars = [], []
+    for segment, colour in both:
+        (legs if segment[0, 0] == segment[1, 0] else bars).append((segment, colour))
+    assert len(legs) == 2 * len(bars)  # a merge is two legs and the bar that joins them
+    return [segment for segment, _ in legs], [colour for _, colour in legs]
 
 
 def wedges(ax):

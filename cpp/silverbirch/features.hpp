@@ -68,7 +68,7 @@ void check_coordinates(const Scalar* rows, std::size_t row_count, std::size_t di
       std::snprintf(text, sizeof text, "%g", value);
       throw std::invalid_argument("row " + std::to_string(r) + ", column " + std::to_string(k) + " is " + text +
                                   (std::isfinite(value)
-                                       ? ": squares overflow beyond 1e100; rescale the data first"
+                                       ? ": beyond 1e100 products overflow; rescale the data first"
                                        : ": every value must be a finite number; drop or fill such rows first"));
     }
   }

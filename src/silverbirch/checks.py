@@ -21,17 +21,7 @@ ALGORITHMS = ("auto", *_core.algorithm_names())
 MODES = ("centers", "linkage", "aggregation")
 
 _MOST_THREADS = 256
-_UNITS = {
-    "B": 1,
-    "KB": 10**3,
-    "MB": 10**6,
-    "GB": 10**9,
-    "TB": 10**12,
-    "KIB": 2**10,
-    "MIB": 2**20,
-    "GIB": 2**30,
-    "TIB": 2**40,
-}
+_UNITS = {"": 1, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 
 
 def as_rows(X: Any, *, name: str = "X", dtype: np.dtype[Any] | None = None) -> Rows:
@@ -42,7 +32,7 @@ def as_rows(X: Any, *, name: str = "X", dtype: np.dtype[Any] | None = None) -> R
         raise ValueError(f"{name} has masked values: drop or fill missing values first")
     array = as_array(X, name)
     if array.dtype.kind not in "fiub":
-        array = _numbers_from(array, name)
+        array = _numbers_from(array, name, getattr(X, "columns", None))
     if array.ndim != 2:
         hint = "reshape(-1, 1) for one column, reshape(1, -1) for one row" if array.ndim == 1 else "(rows, columns)"
         raise ValueError(f"{name} is {array.ndim}-D: rows need a 2-D array; use {hint}")
@@ -69,16 +59,32 @@ def as_array(X: Any, name: str) -> NDArray[Any]:
     return array
 
 
-def _numbers_from(array: NDArray[Any], name: str) -> Floats:
+def _numbers_from(array: NDArray[Any], name: str, columns: Any) -> Floats:
     """An array of Python objects as float64, where they are numbers."""
     if array.dtype.kind == "O":
         try:
             return array.astype(np.float64)
         except (TypeError, ValueError, OverflowError):
-            raise ValueError(f"{name} holds values that are not numbers: encode or drop those columns first") from None
+            names = _bad_columns(array, columns)
+            raise ValueError(
+                f"{name} holds values that are missing or not numbers{names}: encode, fill or drop them first"
+            ) from None
     what = {"U": "strings", "S": "bytes", "c": "complex numbers", "M": "dates", "m": "time spans"}
     kind = what.get(array.dtype.kind, str(array.dtype))
     raise TypeError(f"{name} holds {kind}: only real numbers can be clustered; encode or drop those columns first")
+
+
+def _bad_columns(array: NDArray[Any], columns: Any) -> str:
+    """The columns of a data frame that cannot be turned into numbers, as text."""
+    if columns is None or array.ndim != 2:
+        return ""
+    bad = []
+    for column, values in zip(columns, array.T, strict=True):
+        try:
+            values.astype(np.float64)
+        except (TypeError, ValueError, OverflowError):
+            bad.append(repr(column))
+    return f" in {', '.join(bad[:5])}" + (f" and {len(bad) - 5} more columns" if len(bad) > 5 else "")
 
 
 def as_weights(values: Any, count: int, name: str) -> Floats:
@@ -163,11 +169,20 @@ def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
     return value
 
 
+def as_method(method: Any, mode: str, name: str) -> str:
+    """The name of a linkage, or of a CF distance where features are merged."""
+    choices = CF_DISTANCES if mode == "aggregation" else LINKAGES
+    if isinstance(method, str) and method not in choices and method in (*CF_DISTANCES, *LINKAGES):
+        other = "mode='linkage'" if mode == "aggregation" else "mode='aggregation'"
+        raise ValueError(f"{name}={method!r} needs {other}; with mode={mode!r} it is one of {', '.join(choices)}")
+    return as_choice(method, name, choices)
+
+
 def as_bytes(value: Any, name: str = "max_memory") -> int:
     """A number of bytes, given as such or as a string: '256MB', '2 GiB'."""
     if isinstance(value, str):
         digits = value.strip().rstrip("BKMGTibkmgt").strip()
-        unit = value.strip()[len(digits) :].strip().upper() or "B"
+        unit = value.strip()[len(digits) :].strip().upper().removesuffix("B")
         try:
             number = float(digits) * _UNITS[unit]
         except (KeyError, ValueError):

@@ -14,14 +14,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .checks import (
     ALGORITHMS,
-    CF_DISTANCES,
-    LINKAGES,
     MODES,
     Floats,
     as_bytes,
     as_choice,
     as_count,
     as_flag,
+    as_method,
     as_rows,
     as_threads,
     as_threshold,
@@ -43,6 +42,7 @@ class _Clustering:
     """What follows from the leaves and the parameters."""
 
     dendrogram: Dendrogram
+    made_by: tuple[str, str, str]  # linkage, mode, algorithm
     leaf_labels: NDArray[np.int64]
     centers: Floats
 
@@ -57,7 +57,8 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     linkage : "ward", "average", "weighted", "centroid", "median", and approximately (on the means of the features)
         "single", "complete", "minimax", "medoid"; with mode="aggregation" any CF distance
     max_leaves : the number of cluster features at most; None for no limit
-    max_memory : bytes, or a string like "256MB"; limits the leaves, and the clustering is refused beyond it
+    max_memory : bytes, or a string like "256MB"; limits the leaves too (the smaller limit holds), and a clustering that
+        would pass it is refused
     threshold : how large a leaf may grow before there are too many; 0 keeps all different rows apart until then
     distance : the CF distance rows go down the tree by; None for the one that matches the linkage
     absorption : the CF distance `threshold` bounds; None for "radius"
@@ -76,6 +77,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     subcluster_centers_, subcluster_labels_ : mean and cluster of each leaf
     cluster_centers_ : (n_clusters_, d) mean of each cluster
     threshold_ : the tree's threshold at the end
+    tree_ : the CFTree; `tree_.assign(X)` gives the leaf of each row
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn
 
     After `partial_fit` the leaves are clustered when a result is first asked for; there are no `labels_` then, because
@@ -120,6 +122,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         self.progress = progress
 
     _clustering: _Clustering | None
+    _labels: NDArray[np.int64] | None
 
     # -- fitting
 
@@ -132,7 +135,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
             leaf_of_row = tree.assign(rows, n_jobs=self.n_jobs, progress=reporter(self.progress, "nearest leaves"))
             self._take(tree, self._first_of_stream(tree, rows[:0], rows))
             self._clustering = self._cluster(leaf_of_row)
-            self.labels_: NDArray[np.int64] = self._clustering.leaf_labels[leaf_of_row]
+            self._labels = self._clustering.leaf_labels[leaf_of_row]
         return self
 
     def partial_fit(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
@@ -145,8 +148,9 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         if X is None:
             check_is_fitted(self, "tree_")
             with self._unchanged_by_failure():
+                known = self._clustering
                 self._take(self.tree_, self._first_rows)
-                self._cluster_now()
+                self._cluster_now(known)
             return self
         fresh = not hasattr(self, "tree_")
         with self._unchanged_by_failure():
@@ -178,7 +182,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         self.tree_ = tree
         self._first_rows = first_rows
         self._clustering = None
-        self.__dict__.pop("labels_", None)
+        self._labels = None
 
     def _first_of_stream(self, tree: CFTree, first: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
         """Clusters are numbered by the first row they occur in. A stream does not come back, so as many of its first
@@ -200,7 +204,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     def _check_parameters(self) -> None:
         """What can be known to be wrong before the rows are read; the tree checks its own parameters."""
         mode = as_choice(self.mode, "mode", MODES)
-        as_choice(self.linkage, "linkage", CF_DISTANCES if mode == "aggregation" else LINKAGES)
+        as_method(self.linkage, mode, "linkage")
         as_choice(self.algorithm, "algorithm", ALGORITHMS)
         as_threads(self.n_jobs)
         as_flag(self.progress, "progress")
@@ -219,7 +223,19 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
 
     # -- clustering the leaves
 
-    def _cluster(self, leaf_of_row: NDArray[np.int64]) -> _Clustering:
+    def _cluster(self, leaf_of_row: NDArray[np.int64], known: _Clustering | None = None) -> _Clustering:
+        """Clusters the leaves and cuts; a dendrogram that is known, of the same leaves and linkage, is cut again."""
+        made_by = (self.linkage, self.mode, self.algorithm)
+        usable = known is not None and known.made_by == made_by
+        dendrogram = known.dendrogram if known is not None and usable else self._new_dendrogram()
+        if self.distance_threshold is not None:
+            labels = dendrogram.cut(height=self.distance_threshold)
+        else:
+            labels = dendrogram.cut(n_clusters=1 if self.n_clusters is None else self.n_clusters)
+        labels = _numbered_by_first_row(labels, leaf_of_row)
+        return _Clustering(dendrogram, made_by, labels, _means_of_groups(self.tree_.features, labels))
+
+    def _new_dendrogram(self) -> Dendrogram:
         features = self.tree_.features
         left = None if self.max_memory is None else max(0, as_bytes(self.max_memory) - self.tree_.memory_bytes)
         Z = cluster_features(
@@ -231,20 +247,21 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
             progress=self.progress,
             max_memory=left,
         )
-        dendrogram = Dendrogram(Z, features)
-        if self.distance_threshold is not None:
-            labels = dendrogram.cut(height=self.distance_threshold)
-        else:
-            labels = dendrogram.cut(n_clusters=1 if self.n_clusters is None else self.n_clusters)
-        labels = _numbered_by_first_row(labels, leaf_of_row)
-        return _Clustering(dendrogram, labels, _means_of_groups(features, labels))
+        return Dendrogram(Z, features)
 
-    def _cluster_now(self) -> _Clustering:
+    def _cluster_now(self, known: _Clustering | None = None) -> _Clustering:
         """The clustering of the leaves as they are; computed when first asked for after `partial_fit`."""
         check_is_fitted(self, "tree_")
         if self._clustering is None:
-            self._clustering = self._cluster(self.tree_.assign(self._first_rows, n_jobs=self.n_jobs))
+            self._clustering = self._cluster(self.tree_.assign(self._first_rows, n_jobs=self.n_jobs), known)
         return self._clustering
+
+    @property
+    def labels_(self) -> NDArray[np.int64]:
+        check_is_fitted(self, "tree_")
+        if self._labels is None:
+            raise AttributeError("there are no labels_ after partial_fit, which does not keep the rows: use predict")
+        return self._labels
 
     @property
     def features_(self) -> ClusterFeatures:

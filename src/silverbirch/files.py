@@ -22,6 +22,8 @@ _HEADER = "silverbirch.json"
 def write(path: str | os.PathLike[str], kind: str, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
     """Written beside the target and renamed, so that a crash leaves the old file or the new one."""
     target = Path(path)
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {target.parent}")
     text = json.dumps({"format": FORMAT_VERSION, "kind": kind, **header})
     entries: dict[str, Any] = {_HEADER: np.frombuffer(text.encode(), dtype=np.uint8), **arrays}
     part = target.with_name(f"{target.name}.{os.getpid()}.part")
@@ -40,12 +42,15 @@ def read(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], dict[
     try:
         with np.load(path, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
+        if _HEADER not in arrays:
+            raise ValueError("it has no header")
         header = json.loads(arrays.pop(_HEADER).tobytes())
         version, found = operator.index(header["format"]), str(header["kind"])
     except (FileNotFoundError, IsADirectoryError, PermissionError):
         raise
     except Exception as error:  # whatever a damaged or hostile archive sets off in zipfile, numpy or json
-        raise ModelFileError(f"{path} is not a whole silverbirch file: {error}") from None
+        reason = "it is no archive of plain arrays" if "pickle" in str(error) else error
+        raise ModelFileError(f"{path} is not a whole silverbirch file: {reason}") from None
     if version > FORMAT_VERSION:
         raise ModelFileError(
             f"{path} has format {version}, this version reads up to {FORMAT_VERSION}: update silverbirch"

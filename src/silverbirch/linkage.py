@@ -18,12 +18,11 @@ from numpy.typing import NDArray
 from . import _core
 from .checks import (
     ALGORITHMS,
-    CF_DISTANCES,
-    LINKAGES,
     MODES,
     Floats,
     as_array,
     as_choice,
+    as_method,
     as_rows,
     as_threads,
     as_weights,
@@ -55,6 +54,7 @@ _FEATURE_FORMS = {
     "centroid": _FeatureForm("centroid"),
     "median": _FeatureForm("centroid", equal_vote=True),
 }
+_PIECE = 1 << 22
 # These are defined on squared Euclidean distances and reported as roots, as in scipy.
 _EUCLIDEAN_ONLY = ("centroid", "median", "ward")
 
@@ -103,7 +103,7 @@ def linkage(
     method : "single", "complete", "average", "weighted", "centroid", "median", "ward", "minimax" or "medoid";
         with mode="aggregation" a CF distance: "centroid", "manhattan", "average", "diameter", "ward" or "radius"
     metric : any metric of `scipy.spatial.distance.pdist`, for points; centroid, median and ward need "euclidean"
-    optimal_ordering : reorder the leaves so that neighbours are near; quadratic, as in scipy
+    optimal_ordering : reorder the leaves so that neighbours are near, by scipy's algorithm; slow beyond a thousand rows
     weights : how often each row counts; 0 leaves it out, and the leaves are numbered without it
     mode : how cluster features are treated. "linkage": initial distances from the whole features, then the linkage
         with their weights. "centers": their means as if they were points. "aggregation": features are merged at each
@@ -133,7 +133,7 @@ def linkage(
     need memory linear in their number; the others 8 bytes for each pair, and so do "agnes" and "anderberg".
     """
     mode = as_choice(mode, "mode", MODES)
-    method = as_choice(method, "method", CF_DISTANCES if mode == "aggregation" else LINKAGES)
+    method = as_method(method, mode, "method")
     job = _Job(method, as_choice(algorithm, "algorithm", ALGORITHMS), as_threads(n_jobs), progress)
 
     if isinstance(data, ClusterFeatures):
@@ -254,7 +254,9 @@ def _cluster_centers(job: _Job, features: ClusterFeatures) -> Floats:
             )
         )
     distances = _pairwise_squared(job, features, "centroid")
-    np.sqrt(distances, out=distances)
+    for begin in range(0, len(distances), _PIECE):  # in pieces, so that Ctrl-C gets a turn
+        piece = distances[begin : begin + _PIECE]
+        np.sqrt(piece, out=piece)
     Z, _ = _core.cluster_matrix(distances, features.weight, job.method, _matrix_algorithm(job), job.report())
     return Z
 
@@ -301,6 +303,8 @@ def _announce_pairs(job: _Job, count: int) -> None:
     needed = 8 * (count * (count - 1) // 2)
     logger.info("%s linkage of %d objects: %s for the distances of all pairs", job.method, count, bytes_text(needed))
     linear = "method='ward' needs memory for the objects alone"
+    if job.method in ("average", "weighted"):
+        linear = "metric='sqeuclidean' or " + linear.replace("needs", "need")
     if job.max_memory is not None and needed > job.max_memory:
         raise MemoryLimitError(
             f"{job.method} linkage of {count} objects needs {bytes_text(needed)} for the distances of all pairs, "

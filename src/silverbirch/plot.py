@@ -55,11 +55,12 @@ def draw_dendrogram(
         left, right = sorted((int(c) for c in children[row]), key=x.__getitem__)
         top = heights[n + row]
         x[n + row] = (x[left] + x[right]) / 2
-        # Each side in the colour of the branch that hangs on it; the two meet in the middle.
         for side in (left, right):
-            lines.append([(x[side], heights[side]), (x[side], top), (x[n + row], top)])
+            lines.append([(x[side], heights[side]), (x[side], top)])
             line_colours.append(colour[side])
-    looks: dict[str, Any] = {"colors": line_colours, "linewidths": 1.4} | style
+        lines.append([(x[left], top), (x[right], top)])
+        line_colours.append(colour[n + row])
+    looks: dict[str, Any] = {"colors": line_colours, "linewidths": 1.4, "capstyle": "projecting"} | style
     ax.add_collection(LineCollection(lines, **looks))
 
     # What is not shown hangs below its branch as a wedge, high enough to be seen.
@@ -69,6 +70,7 @@ def draw_dendrogram(
     ax.add_collection(PolyCollection(wedges, facecolors=[colour[t] for t in folded], alpha=0.35, linewidths=0))
 
     weights = dendrogram.weights
+    ax.set_xlabel("points below each branch" if names is None else "leaves by name, folded branches by their points")
     _label_tips(ax, [names[t] if names is not None and t < n else _short(float(weights[t])) for t in tips])
     ax.set_xlim(-0.8, shown - 0.2)
     low = min(0.0, float(heights.min()))
@@ -146,7 +148,6 @@ def _label_tips(ax: Axes, labels: list[str]) -> None:
     ax.set_xticks(range(len(labels)))
     ax.set_xticklabels(labels, rotation=90 if crowded else 0, fontsize=8 if len(labels) <= 60 else 6)
     ax.tick_params(axis="x", length=0)
-    ax.set_xlabel("points below each branch")
 
 
 def _short(value: float) -> str:

@@ -3,8 +3,19 @@
 import sys
 import time
 from collections.abc import Callable
+from typing import Any
 
 Report = Callable[[int, int], None]
+
+
+def as_report(progress: Any, task: str) -> Report | None:
+    """What a `progress` argument means: True shows a line on stderr, a function is called with (done, total)."""
+    if callable(progress):
+        report: Report = progress
+        return report
+    if progress is None or isinstance(progress, bool):
+        return reporter(bool(progress), task)
+    raise TypeError(f"progress={progress!r}: must be True, False or a function of (done, total)")
 
 
 def reporter(enabled: bool, task: str) -> Report | None:

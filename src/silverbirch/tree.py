@@ -27,7 +27,7 @@ from .checks import (
 )
 from .errors import ModelFileError
 from .features import ClusterFeatures
-from .progress import Report
+from .progress import Report, as_report
 
 _NO_LIMIT = 2**62
 # More entries to a node give finer leaves for the same number of them; in many dimensions they cost more time than
@@ -37,8 +37,8 @@ _BRANCHING_FEW_DIMENSIONS, _BRANCHING_MANY_DIMENSIONS, _FEW_DIMENSIONS = 63, 31,
 
 @dataclass(frozen=True)
 class _Limits:
-    """What max_memory allows. A quarter of it is for the nodes, because a rebuild holds them twice; the other half is
-    for flat copies of the leaves: the features, what the linkage works on, and the like."""
+    """What max_memory allows. The nodes may take three tenths of it, because a rebuild holds them twice; a flat copy of
+    the leaves a sixth, because the features, the first rows, and what the linkage works on and records are some."""
 
     leaves: int
     nodes: int
@@ -47,11 +47,11 @@ class _Limits:
     @classmethod
     def within(cls, max_memory: int, n_dimensions: int, branching: int | None) -> _Limits:
         bytes_of_leaf = 8 * (n_dimensions + 2)
-        leaves = max_memory // 8 // (bytes_of_leaf + 32)
+        leaves = max_memory // 6 // (bytes_of_leaf + 32)
         # Nodes so large that only a handful fit would make a poor tree; the choice is ours where the user made none.
         for entries in (default_branching(n_dimensions), 15, 7) if branching is None else (branching,):
             slots = -(-(entries + 1) // 8) * 8
-            nodes = max_memory // 4 // (slots * (bytes_of_leaf + 4) + 64)
+            nodes = max_memory * 3 // 10 // (slots * (bytes_of_leaf + 4) + 64)
             if nodes >= 64:
                 break
         if leaves < 2 or nodes < 2:
@@ -116,24 +116,27 @@ class CFTree:
         self._features: ClusterFeatures | None = None
         self._index: _core.NearestIndex | None = None
 
-    def insert(self, X: Any, weight: Any = None, *, progress: Report | None = None) -> CFTree:
+    def insert(self, X: Any, weight: Any = None, *, progress: bool | Report | None = None) -> CFTree:
         """Adds rows (n, d), each counting `weight` times, or cluster features. Returns the tree.
+
+        progress : True for a line on stderr, or a function of (done, total)
 
         Bad input raises and leaves the tree as it was. An interrupt leaves the rows inserted up to then.
         """
+        report = as_report(progress, "tree")
         if isinstance(X, ClusterFeatures):
             if weight is not None:
                 raise ValueError("cluster features have weights of their own: leave `weight` out")
             with self._changing(X.n_dimensions) as core:
-                core.insert_features(*X.arrays(), progress)
+                core.insert_features(*X.arrays(), report)
         else:
             rows = as_rows(X, dtype=self.dtype)
             weights = None if weight is None else as_weights(weight, len(rows), "weight")
             with self._changing(rows.shape[1]) as core:
-                core.insert_rows(rows, weights, progress)
+                core.insert_rows(rows, weights, report)
         return self
 
-    def merge(self, tree: CFTree, *, progress: Report | None = None) -> CFTree:
+    def merge(self, tree: CFTree, *, progress: bool | Report | None = None) -> CFTree:
         """Adds all that another tree holds, leaf by leaf. Returns this tree.
 
         The other's leaves are as coarse as its threshold, so this tree's threshold rises to that, where both bound the
@@ -148,7 +151,7 @@ class CFTree:
         with self._changing(features.n_dimensions) as core:
             if tree.absorption == self.absorption:  # else the two thresholds have different units
                 core.raise_threshold(threshold**2)
-            core.insert_features(*features.arrays(), progress)
+            core.insert_features(*features.arrays(), as_report(progress, "tree"))
         return self
 
     @contextlib.contextmanager
@@ -164,7 +167,6 @@ class CFTree:
                 yield self._core
             finally:
                 self._busy = False
-                self._forget()  # a callback may have looked in between
 
     def _core_for(self, n_dimensions: int) -> _core.CfTree:
         """The compiled tree for rows of that width; made when the first ones arrive."""
@@ -190,22 +192,24 @@ class CFTree:
     def features(self) -> ClusterFeatures:
         """The leaves."""
         with self._lock:
-            if self._features is None:
-                core = self._filled_core()
-                self._features = ClusterFeatures._adopt(*core.leaves())
-            return self._features
+            if self._features is not None:
+                return self._features
+            features = ClusterFeatures._adopt(*self._filled_core().leaves())
+            if not self._busy:  # else the leaves are still changing
+                self._features = features
+            return features
 
-    def assign(self, X: Any, *, n_jobs: int | None = None, progress: Report | None = None) -> NDArray[np.int64]:
+    def assign(self, X: Any, *, n_jobs: int | None = None, progress: bool | Report | None = None) -> NDArray[np.int64]:
         """For each row the number of the leaf whose mean is exactly the nearest; the lowest one among equals."""
         rows = as_rows(X, dtype=self.dtype)
         threads = as_threads(n_jobs)
         with self._lock:
             core = self._filled_core()
             _check_width(rows.shape[1], core.dim)
-            if self._index is None:
-                self._index = _core.NearestIndex(self.features.mean)
-            index = self._index
-        return index.nearest(rows, threads, progress)
+            index = self._index or _core.NearestIndex(self.features.mean)
+            if not self._busy:
+                self._index = index
+        return index.nearest(rows, threads, as_report(progress, "nearest leaves"))
 
     def _filled_core(self) -> _core.CfTree:
         if self._core is None or self._core.leaf_count == 0:
@@ -244,7 +248,7 @@ class CFTree:
         return self.n_leaves
 
     def __repr__(self) -> str:
-        return f"CFTree({self.n_leaves} leaves, {self.n_points:g} points, threshold {self.threshold:.4g})"
+        return f"CFTree({self.n_leaves:,} leaves, {self.n_points:,.12g} points, threshold {self.threshold:.4g})"
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the whole tree; `load` gives it back so that it goes on to the same bits."""
