@@ -152,16 +152,18 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
                 self._take(self.tree_, self._first_rows)
                 self._cluster_now(known)
             return self
-        fresh = not hasattr(self, "tree_")
-        with self._unchanged_by_failure():
-            rows, weight = self._checked(X, sample_weight, reset=fresh)
-            if fresh:
+        if hasattr(self, "tree_"):
+            with self._unchanged_by_failure():
+                rows, weight = self._checked(X, sample_weight, reset=False)
+            # An interrupt leaves the rows up to then in the tree, so what is known of its leaves is dropped first.
+            self._take(self.tree_, self._first_of_stream(self.tree_, self._first_rows, rows))
+            self._insert(self.tree_, rows, weight)
+        else:
+            with self._unchanged_by_failure():
+                rows, weight = self._checked(X, sample_weight, reset=True)
                 tree = self._new_tree()
                 self._insert(tree, rows, weight)
-        first = self._first_of_stream(tree if fresh else self.tree_, rows[:0] if fresh else self._first_rows, rows)
-        self._take(tree if fresh else self.tree_, first)
-        if not fresh:  # an interrupt leaves the rows up to then in the tree, and a model that goes with it
-            self._insert(self.tree_, rows, weight)
+                self._take(tree, self._first_of_stream(tree, rows[:0], rows))
         return self
 
     @contextlib.contextmanager
