@@ -49,12 +49,14 @@ void bind_features(nb::module_& m) {
          const std::string& distance, std::size_t threads, Callback progress) {
         const sb::FeaturesView features = view(weight, mean, sse);
         const sb::CfDistance cf_distance = sb::cf_distance_from_name(distance);
-        std::vector<double> condensed;
+        const std::size_t pairs = features.size * (features.size - 1) / 2;
+        // Not filled first: touching that much memory takes seconds in which nothing could be interrupted.
+        const auto condensed = new double[pairs];
+        const nb::capsule owner(condensed, [](void* p) noexcept { delete[] static_cast<double*>(p); });
         without_gil(std::move(progress), [&](const sb::Progress& report) {
-          condensed.resize(features.size * (features.size - 1) / 2);
-          sb::pairwise_squared_distances(features, cf_distance, condensed.data(), threads, report);
+          sb::pairwise_squared_distances(features, cf_distance, condensed, threads, report);
         });
-        return to_numpy(std::move(condensed));
+        return NumpyArray<double>(condensed, {pairs}, owner);
       },
       nb::arg("weight"), nb::arg("mean"), nb::arg("sse"), nb::arg("distance"), nb::arg("threads"),
       nb::arg("progress").none(), "Squared CF distances of all pairs, condensed.");

@@ -103,7 +103,7 @@ def dendrogram_page(dendrogram: Dendrogram, title: str) -> str:
     """One HTML page with the pictures inside."""
     figures = [_svg(draw_dendrogram(dendrogram, _detached_axes((10, 4.5)), 60, 1, None, {}))]
     if dendrogram.features is not None:
-        figures.append(_svg(draw_rmsd(dendrogram, _detached_axes((6, 4)))))
+        figures.append(_svg(draw_rmsd(dendrogram, _detached_axes((10, 4)))))
     body = "\n".join(f"<figure>{svg}</figure>" for svg in figures)
     return (
         f'<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{html.escape(title)}</title>\n'

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "../progress.hpp"
@@ -88,8 +89,8 @@ class MinimaxSpace {
  public:
   MinimaxSpace(const Objects& objects, const double*, const Progress& progress)
       : objects_(objects),
-        condensed_(objects.size() * (objects.size() - 1) / 2),
-        pairs_(condensed_.data(), objects.size()),
+        condensed_(new double[objects.size() * (objects.size() - 1) / 2]),  // filled below, where it can be interrupted
+        pairs_(condensed_.get(), objects.size()),
         active_(objects.size()),
         members_(objects.size(), progress),
         progress_(progress) {
@@ -99,8 +100,6 @@ class MinimaxSpace {
       for (std::size_t y = x + 1; y < objects.size(); ++y) condensed_[i++] = objects.distance(x, y);
     }
   }
-
-  MinimaxSpace(const MinimaxSpace&) = delete;  // pairs_ points into condensed_
 
   const ActiveSet& active() const { return active_; }
   double distance(std::size_t a, std::size_t b) const { return pairs_.at(a, b); }
@@ -144,7 +143,7 @@ class MinimaxSpace {
   }
 
   Objects objects_;
-  std::vector<double> condensed_;
+  std::unique_ptr<double[]> condensed_;
   PairMatrix pairs_;
   ActiveSet active_;
   ScoredMembers members_;
