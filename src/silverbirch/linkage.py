@@ -30,6 +30,7 @@ from .checks import (
 )
 from .errors import MemoryLimitError
 from .features import ClusterFeatures
+from .linkage_matrix import LinkageMatrix, with_prototypes
 from .progress import reporter
 
 logger = logging.getLogger("silverbirch")
@@ -57,30 +58,6 @@ _FEATURE_FORMS = {
 _PIECE = 1 << 22
 # These are defined on squared Euclidean distances and reported as roots, as in scipy.
 _EUCLIDEAN_ONLY = ("centroid", "median", "ward")
-
-
-class LinkageMatrix(np.ndarray[Any, np.dtype[np.float64]]):
-    """A Z that also knows its prototypes: `Z.prototypes[i]` is the number of the object that stands for row i.
-
-    Whole copies keep them; what is computed or cut out of it is an array like any other, with `prototypes` None.
-    """
-
-    prototypes: NDArray[np.int64] | None
-
-    def __array_finalize__(self, origin: Any) -> None:
-        self.prototypes = None
-
-    def copy(self, order: Any = "C") -> LinkageMatrix:
-        return _with_prototypes(np.array(self, order=order), self.prototypes)
-
-    def __copy__(self) -> LinkageMatrix:
-        return self.copy()
-
-    def __deepcopy__(self, memo: Any) -> LinkageMatrix:
-        return self.copy()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (_with_prototypes, (np.array(self), self.prototypes))
 
 
 def linkage(
@@ -248,7 +225,7 @@ def _cluster_centers(job: _Job, features: ClusterFeatures) -> Floats:
     if job.method in _PROTOTYPE_LINKAGES:
         if job.method == "minimax":
             _announce_pairs(job, len(features))
-        return _with_prototypes(
+        return with_prototypes(
             *_core.cluster_points_by_prototypes(
                 features.weight, features.mean, job.method, _matrix_algorithm(job), job.report()
             )
@@ -265,7 +242,7 @@ def _cluster_distances(job: _Job, distances: Floats, weight: Floats) -> Floats:
     """Overwrites the distances, but for minimax and medoid."""
     algorithm = _matrix_algorithm(job)
     if job.method in _PROTOTYPE_LINKAGES:
-        return _with_prototypes(*_core.cluster_by_prototypes(distances, weight, job.method, algorithm, job.report()))
+        return with_prototypes(*_core.cluster_by_prototypes(distances, weight, job.method, algorithm, job.report()))
     if job.method not in _EUCLIDEAN_ONLY:
         Z, _ = _core.cluster_matrix(distances, weight, job.method, algorithm, job.report())
         return Z
@@ -329,12 +306,6 @@ def _physical_memory() -> int | None:
 def _with_roots(Z: Floats, scale: float = 1.0) -> Floats:
     Z[:, 2] = np.sqrt(np.maximum(Z[:, 2] * scale, 0.0))  # a recurrence on squares can end a rounding below zero
     return Z
-
-
-def _with_prototypes(Z: Floats, prototypes: NDArray[np.int64] | None) -> LinkageMatrix:
-    result = Z.view(LinkageMatrix)
-    result.prototypes = prototypes
-    return result
 
 
 def _unweighted(features: ClusterFeatures) -> ClusterFeatures:
@@ -404,4 +375,4 @@ def _optimally_ordered(Z: Floats, geometry: Floats, metric: Any) -> Floats:
     from scipy.cluster.hierarchy import optimal_leaf_ordering
 
     ordered: Floats = optimal_leaf_ordering(np.asarray(Z), geometry, metric)
-    return _with_prototypes(ordered, Z.prototypes) if isinstance(Z, LinkageMatrix) else ordered
+    return with_prototypes(ordered, Z.prototypes) if isinstance(Z, LinkageMatrix) else ordered
