@@ -2,7 +2,12 @@
 
 import ast
 import inspect
+import threading
+import time
 from pathlib import Path
+
+import numpy as np
+import pytest
 
 import silverbirch as sb
 from silverbirch import _core
@@ -35,6 +40,37 @@ def test_the_stub_names_what_the_core_has_and_nothing_else():
     for name, value in core.items():
         for signature, *_ in getattr(value, "__nb_signature__", ()):
             assert all(f"{argument}:" in signature for argument in stub[name] if argument != "self"), name
+
+
+JOBS = {
+    "insert": lambda X: sb.CFTree(branching=600).insert(X),
+    "linkage from features": lambda X: sb.linkage(X[:16_000], "ward"),
+    "linkage from distances": lambda X: sb.linkage(X[:1_500], "complete", algorithm="agnes"),
+    "assign": lambda X: sb.CFTree().insert(X[:4_000]).assign(X),
+}
+
+
+@pytest.mark.parametrize("job", JOBS.values(), ids=JOBS.keys())
+def test_other_threads_run_while_the_core_computes(job):
+    """A thread that only counts would stand still if the lock were held to the end."""
+    X = np.random.default_rng(0).normal(size=(200_000, 8))
+    running, counted = threading.Event(), []
+
+    def count():
+        while running.is_set():
+            counted.append(time.perf_counter())
+            time.sleep(0.001)
+
+    running.set()
+    thread = threading.Thread(target=count)
+    thread.start()
+    begin = time.perf_counter()
+    job(X)
+    end = time.perf_counter()
+    running.clear()
+    thread.join()
+    middle = [t for t in counted if begin + 0.25 * (end - begin) < t < begin + 0.75 * (end - begin)]
+    assert len(middle) > 3
 
 
 def test_the_fastest_instruction_set_is_used():

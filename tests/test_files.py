@@ -11,19 +11,12 @@ import pytest
 
 import silverbirch as sb
 from silverbirch import files
-
-
-def rows(count=300, dimensions=2, seed=0):
-    return np.random.default_rng(seed).normal(size=(count, dimensions))
+from trees import random_rows as rows
+from trees import snapshot
 
 
 def small_tree():
     return sb.CFTree(max_leaves=12, branching=3).insert(rows(60))
-
-
-def snapshot(tree):
-    features = [a.tobytes() for a in tree.features.arrays()] if len(tree) else None
-    return features, tree.n_points, tree.threshold, tree.n_rebuilds, len(tree), repr(tree)
 
 
 def parameters_of(tree):

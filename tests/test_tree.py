@@ -1,44 +1,20 @@
-"""The CF-tree: what it conserves, what it bounds, and what it refuses."""
+"""The CF-tree: what it conserves and what it bounds."""
 
-import copy
 import itertools
-import math
-import os
-import signal
-import subprocess
-import sys
-import threading
 from collections import defaultdict
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import sparse
 
 import silverbirch as sb
 from silverbirch.checks import CF_DISTANCES
+from trees import assert_holds, assert_same_bits, gaussian_clusters, grid_rows, random_rows, run_python, snapshot
 
 quick = settings(deadline=None, max_examples=50)
 BRANCHINGS = [2, 3, 7, 8, 31, 63]
 LEAF_LIMITS = [1, 2, 5, 50]
-
-
-def random_rows(count=300, dimensions=2, seed=0):
-    return np.random.default_rng(seed).normal(size=(count, dimensions))
-
-
-def gaussian_clusters(count=300, dimensions=2, seed=0):
-    rng = np.random.default_rng(seed)
-    return rng.uniform(-50, 50, size=(10, dimensions))[rng.integers(0, 10, count)] + rng.normal(
-        size=(count, dimensions)
-    )
-
-
-def grid_rows(count=400, dimensions=2, seed=0, step=2.0**-16):
-    """Multiples of a power of two: moving them by 1e8 is exact."""
-    return np.round(gaussian_clusters(count, dimensions, seed) / step) * step
 
 
 DATA = {
@@ -55,35 +31,6 @@ DATA = {
     "collinear": np.arange(300.0)[:, None] * [1.0, 2.0],
 }
 each_data = pytest.mark.parametrize("X", DATA.values(), ids=DATA.keys())
-
-
-def assert_same_bits(a, b):
-    assert [x.tobytes() for x in a.arrays()] == [x.tobytes() for x in b.arrays()]
-
-
-def snapshot(tree):
-    """All that can be seen of a tree."""
-    features = [a.tobytes() for a in tree.features.arrays()] if len(tree) else None
-    return features, tree.n_points, tree.threshold, tree.n_rebuilds, len(tree), repr(tree)
-
-
-def moments(X, weight=None):
-    weight = np.ones(len(X)) if weight is None else np.asarray(weight, dtype=float)
-    total = math.fsum(weight)
-    mean = np.array([math.fsum(weight * column) / total for column in X.T])
-    return total, mean, math.fsum((weight[:, None] * (X - mean) ** 2).ravel())
-
-
-def assert_holds(features, X, weight=None):
-    """The features have the weight (exactly), mean and sse of the rows."""
-    total, mean, sse = moments(X, weight)
-    scale = float(np.abs(X).max())
-    assert features.weight.sum() == total
-    assert (features.weight > 0).all()
-    assert (features.sse >= 0).all()
-    summed = features.total()
-    np.testing.assert_allclose(summed.mean[0], mean, rtol=0, atol=1e-12 * scale)
-    np.testing.assert_allclose(summed.sse[0], sse, rtol=1e-9, atol=1e-20 * total * scale**2)
 
 
 def weight_by_mean(features):
@@ -211,6 +158,17 @@ def test_a_far_outlier_gets_a_leaf_of_its_own():
     assert features.weight[far].tolist() == [1]
 
 
+@pytest.mark.parametrize("groups", [2, 3, 5, 19, 20])
+def test_as_many_leaves_as_allowed_keep_as_many_far_groups_apart(groups):
+    """A rebuild may leave room, but a small limit has none to spare."""
+    rng = np.random.default_rng(groups)
+    labels = rng.integers(0, groups, 40 * groups)
+    X = 1e6 * np.stack([labels, labels**2], axis=1) + rng.normal(size=(len(labels), 2))
+    features = sb.CFTree(max_leaves=groups).insert(X).features
+    counts = np.bincount(labels)
+    assert sorted(features.weight) == sorted(counts[counts > 0])
+
+
 # --- weights
 
 
@@ -261,11 +219,6 @@ try:
 except ValueError as error:
     print("refused:", error)
 """
-
-
-def run_python(code):
-    environment = os.environ | {"PYTHONPATH": str(Path(sb.__file__).parents[1])}
-    return subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60)
 
 
 @pytest.mark.parametrize(
@@ -410,6 +363,21 @@ def test_merging_a_tree_with_itself_doubles_it():
     tree.merge(tree)
     assert tree.n_points == 2 * len(X)
     assert_holds(tree.features, X, np.full(len(X), 2.0))
+
+
+def test_merging_does_not_take_over_a_threshold_of_another_unit():
+    coarse = sb.CFTree(max_leaves=20, absorption="ward").insert(random_rows(2_000))
+    fine = sb.CFTree().insert(random_rows(100, seed=5))
+    assert fine.merge(coarse).threshold == 0.0
+    assert coarse.threshold > 0.0
+
+
+@pytest.mark.parametrize("absorption", ["radius", "average", "ward"])
+def test_equal_rows_find_each_other_beside_a_wider_feature_of_the_same_mean(absorption):
+    tree = sb.CFTree(absorption=absorption).insert(sb.ClusterFeatures(3, [[1.0, 2.0]], 5.0))
+    tree.insert(np.repeat([[1.0, 2.0]], 5, axis=0))
+    assert len(tree) <= 2
+    assert tree.features.weight.sum() == 8
 
 
 # --- assign
@@ -568,314 +536,3 @@ def test_a_tree_counts_leaves_points_and_rebuilds():
 def test_insert_returns_the_tree():
     tree = sb.CFTree()
     assert tree.insert(random_rows()) is tree
-
-
-# --- bad input
-
-
-def with_value(value, row=150):
-    X = random_rows()
-    X[row, 1] = value
-    return X
-
-
-BAD_ROWS = {
-    "NaN": (with_value(np.nan), ValueError, "X: row 150, column 1 is nan: .*drop or fill"),
-    "infinity": (with_value(np.inf), ValueError, "X: row 150, column 1 is inf: .*drop or fill"),
-    "minus infinity": (with_value(-np.inf), ValueError, "X: row 150, column 1 is -inf: .*drop or fill"),
-    "too large to square": (with_value(1e200), ValueError, r"X: row 150, column 1 is 1e\+200: .*rescale"),
-    "float32 NaN": (with_value(np.nan).astype(np.float32), ValueError, "X: row 150, column 1 is nan"),
-    "None": ([[1.0, None]], ValueError, "X: row 0, column 1 is nan"),
-    "strings": ([["a", "b"]], TypeError, "X holds strings: only real numbers .*encode or drop"),
-    "objects": ([[object(), object()]], ValueError, "X holds values that are missing or not numbers: encode"),
-    "mixed objects": (
-        np.array([[1.0, "a"]], dtype=object),
-        ValueError,
-        "missing or not numbers",
-    ),
-    "huge integers": (np.array([[10**400, 1]], dtype=object), ValueError, "X"),
-    "complex": (np.ones((3, 2)) * 1j, TypeError, "X holds complex numbers: only real numbers"),
-    "dates": (np.zeros((3, 2), dtype="M8[s]"), TypeError, "X holds dates"),
-    "too narrow": (np.ones((3, 1)), ValueError, "X has 1 columns but the tree has 2: pass the same columns"),
-    "too wide": (np.ones((3, 5)), ValueError, "X has 5 columns but the tree has 2: pass the same columns"),
-    "no rows": (np.empty((0, 2)), ValueError, r"X has shape \(0, 2\): at least one row and one column"),
-    "no columns": (np.empty((3, 0)), ValueError, r"X has shape \(3, 0\): at least one row and one column"),
-    "empty list": ([], ValueError, "X is 1-D"),
-    "1-D": (np.ones(4), ValueError, r"X is 1-D: rows need a 2-D array; use reshape\(-1, 1\)"),
-    "3-D": (np.ones((2, 2, 2)), ValueError, r"X is 3-D: rows need a 2-D array; use \(rows, columns\)"),
-    "a number": (5.0, TypeError, "X is a float: rows need a 2-D array"),
-    "ragged": ([[1.0, 2.0], [3.0]], ValueError, "inhomogeneous"),
-    "nothing": (None, TypeError, "X is a NoneType: rows need a 2-D array"),
-    "sparse matrix": (sparse.csr_matrix(np.eye(2)), TypeError, r"X is a sparse matrix: .*pass X.toarray\(\)"),
-    "sparse array": (sparse.coo_array(np.eye(2)), TypeError, r"X is a sparse matrix: .*pass X.toarray\(\)"),
-}
-
-
-@pytest.fixture
-def tree():
-    return sb.CFTree(max_leaves=20, branching=4).insert(random_rows(200, seed=3))
-
-
-@pytest.mark.parametrize(("bad", "error", "message"), BAD_ROWS.values(), ids=BAD_ROWS.keys())
-def test_bad_rows_are_refused_and_the_tree_is_unchanged(tree, bad, error, message):
-    before = snapshot(tree)
-    with pytest.raises(error, match=message):
-        tree.insert(bad)
-    assert snapshot(tree) == before
-    with pytest.raises(error, match=message):
-        tree.assign(bad)
-    assert snapshot(tree) == before
-
-
-BAD_WEIGHTS = {
-    "negative": (np.r_[np.ones(5), -1.0], ValueError, r"weight\[5\] = -1.0: must be finite and not negative"),
-    "NaN": (np.r_[np.ones(4), np.nan, 1], ValueError, r"weight\[4\] = nan: must be finite and not negative"),
-    "infinite": (np.r_[np.inf, np.ones(5)], ValueError, r"weight\[0\] = inf: must be finite and not negative"),
-    "too few": (np.ones(5), ValueError, r"weight has shape \(5,\) but there are 6 rows: one for each row"),
-    "too many": (np.ones(7), ValueError, r"weight has shape \(7,\) but there are 6 rows: one for each row"),
-    "a column": (np.ones((6, 1)), ValueError, r"weight has shape \(6, 1\) but there are 6 rows"),
-    "strings": (["a"] * 6, (TypeError, ValueError), "weight"),
-    "complex": (np.ones(6) * (1 + 1j), (TypeError, ValueError), "weight"),
-}
-
-
-@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
-@pytest.mark.parametrize(("weight", "error", "message"), BAD_WEIGHTS.values(), ids=BAD_WEIGHTS.keys())
-def test_bad_weights_are_refused_and_the_tree_is_unchanged(tree, weight, error, message):
-    before = snapshot(tree)
-    with pytest.raises(error, match=message):
-        tree.insert(random_rows(6), weight)
-    assert snapshot(tree) == before
-
-
-@pytest.mark.parametrize(
-    ("insert", "error", "message"),
-    [
-        (lambda t: t.insert(sb.CFTree().insert([[1.0, 2]]).features, weight=[1.0]), ValueError, "leave `weight` out"),
-        (lambda t: t.insert(sb.ClusterFeatures([1], [[1.0]], [0])), ValueError, "X has 1 columns but the tree has 2"),
-        (lambda t: t.merge(sb.CFTree(threshold=9.0).insert([[1.0]])), ValueError, "1 columns but the tree has 2"),
-        (lambda t: t.merge(random_rows()), TypeError, "can only merge with a CFTree, not ndarray"),
-        (lambda t: t.assign(random_rows(), n_jobs=0), ValueError, "n_jobs=0: must be a number of threads"),
-        (lambda t: t.assign(random_rows(), n_jobs=1.5), TypeError, "n_jobs=1.5: a whole number or None"),
-        (lambda t: t.assign(random_rows(), n_jobs=-1000), ValueError, "n_jobs=-1000"),
-    ],
-    ids=["weighted features", "narrow features", "narrow tree", "not a tree", "no jobs", "half a job", "many jobs"],
-)
-def test_what_does_not_fit_is_refused_and_the_tree_is_unchanged(tree, insert, error, message):
-    before = snapshot(tree)
-    with pytest.raises(error, match=message):
-        insert(tree)
-    assert snapshot(tree) == before
-
-
-@pytest.mark.parametrize("bad", ["NaN", "3-D", "strings"])
-def test_a_refused_first_chunk_does_not_fix_the_width(bad):
-    rows, error, _ = BAD_ROWS[bad]
-    tree = sb.CFTree()
-    with pytest.raises(error):
-        tree.insert(rows)
-    assert tree.insert(np.ones((3, 7))).n_points == 3
-
-
-@pytest.mark.parametrize(
-    ("parameters", "error", "message"),
-    [
-        ({"threshold": -1}, ValueError, "threshold=-1: must be between 0 and"),
-        ({"threshold": np.nan}, ValueError, "threshold=nan: must be between 0 and"),
-        ({"threshold": np.inf}, ValueError, "threshold=inf: must be between 0 and"),
-        ({"threshold": 10**400}, ValueError, "threshold=1000"),
-        ({"threshold": "wide"}, TypeError, "threshold='wide': a number is needed"),
-        ({"max_leaves": 0}, ValueError, "max_leaves=0: must be at least 1"),
-        ({"max_leaves": -5}, ValueError, "max_leaves=-5: must be at least 1"),
-        ({"max_leaves": 2.5}, TypeError, "max_leaves=2.5: a whole number is needed"),
-        ({"max_leaves": True}, ValueError, "max_leaves=True"),
-        ({"branching": 1}, ValueError, "branching=1: must be at least 2"),
-        ({"branching": "many"}, TypeError, "branching='many': a whole number is needed"),
-        ({"distance": "euclidean"}, ValueError, "distance='euclidean': must be one of 'centroid', 'manhattan'"),
-        ({"distance": None}, ValueError, "distance=None: must be one of"),
-        ({"absorption": "D4"}, ValueError, "absorption='D4': must be one of"),
-        ({"max_memory": "12 parsecs"}, ValueError, "max_memory='12 parsecs': write bytes as a number or like '256MB'"),
-        ({"max_memory": "MB"}, ValueError, "max_memory='MB': write bytes"),
-        ({"max_memory": ""}, ValueError, "max_memory='': write bytes"),
-        ({"max_memory": "-1MB"}, ValueError, "max_memory='-1MB': must be a finite number of at least one byte"),
-        ({"max_memory": 0}, ValueError, "max_memory=0: must be a finite number of at least one byte"),
-        ({"max_memory": np.nan}, ValueError, "max_memory=nan: must be a finite number of at least one byte"),
-        ({"max_memory": 10**400}, ValueError, "max_memory=1000"),
-        ({"max_memory": [1]}, TypeError, r"max_memory=\[1\]: write bytes"),
-        ({"dtype": np.float16}, ValueError, "must be float32, float64 or None"),
-        ({"dtype": int}, ValueError, "must be float32, float64 or None"),
-        ({"dtype": "wide"}, (TypeError, ValueError), "wide"),
-    ],
-    ids=lambda value: str(value)[:40],
-)
-def test_bad_parameters_are_refused(parameters, error, message):
-    with pytest.raises(error, match=message):
-        sb.CFTree(**parameters)
-
-
-@pytest.mark.parametrize("branching", ["2**40", "2**60", "2**61 - 1", "2**64"])
-def test_a_branching_no_memory_holds_is_refused_and_does_not_crash(branching):
-    code = f"""
-import silverbirch as sb
-try:
-    sb.CFTree(branching={branching}).insert([[1.0, 2.0], [3.0, 4.0]])
-except ValueError as error:
-    assert "branching" in str(error)
-"""
-    result = run_python(code)
-    assert result.returncode == 0, result.stderr
-
-
-# --- interrupts and threads
-
-SLOW = {"branching": 600, "threshold": 0.0}  # wide nodes make each row expensive
-
-
-def test_an_interrupted_insert_keeps_the_rows_up_to_then():
-    X = random_rows(400_000)
-
-    def stop(done, total):
-        assert 0 < done < total == len(X)
-        raise InterruptedError("enough")
-
-    tree = sb.CFTree(**SLOW)
-    with pytest.raises(InterruptedError, match="enough"):
-        tree.insert(X, progress=stop)
-    kept = int(tree.n_points)
-    assert 0 < kept < len(X)
-    assert tree.features.weight.sum() == kept
-    assert_same_bits(tree.features, sb.CFTree(**SLOW).insert(X[:kept]).features)
-
-
-def test_an_interrupted_rebuild_loses_nothing():
-    X = random_rows(600_000)
-    tree = sb.CFTree(max_leaves=20_000, branching=2)
-    interrupts = start = 0
-
-    def stop(done, total):  # most of the time goes into rebuilds, so most interrupts meet one
-        if interrupts < 20:
-            raise InterruptedError
-
-    while start < len(X):
-        try:
-            tree.insert(X[start:], progress=stop)
-        except InterruptedError:
-            interrupts += 1
-        start = int(tree.n_points)
-        assert tree.features.weight.sum() == start
-    assert interrupts == 20
-    assert len(tree) <= 20_000
-    assert_holds(tree.features, X)
-
-
-def test_an_interrupted_assign_leaves_the_tree_usable():
-    tree = sb.CFTree().insert(random_rows(20_000, 8))
-    before = snapshot(tree)
-
-    def stop(done, total):
-        raise InterruptedError
-
-    with pytest.raises(InterruptedError):
-        tree.assign(random_rows(200_000, 8, seed=1), progress=stop)
-    assert snapshot(tree) == before
-    np.testing.assert_array_equal(tree.assign(tree.features.mean[:9]), np.arange(9))
-
-
-CTRL_C = """
-import numpy as np, silverbirch as sb
-X = np.random.default_rng(0).normal(size=(5_000_000, 2))
-tree = sb.CFTree({parameters})
-print("inserting", flush=True)
-try:
-    tree.insert(X)
-    print("finished before the interrupt")
-except KeyboardInterrupt:
-    assert tree.features.weight.sum() == tree.n_points < len(X)
-    before = tree.n_points
-    tree.insert(X[:100])
-    assert tree.features.weight.sum() == tree.n_points == before + 100
-    print("interrupted")
-"""
-
-
-@pytest.mark.parametrize("parameters", ["branching=600", "max_leaves=40_000, branching=200"])
-def test_ctrl_c_stops_an_insert_and_leaves_a_usable_tree(parameters):
-    environment = os.environ | {"PYTHONPATH": str(Path(sb.__file__).parents[1])}
-    command = [sys.executable, "-c", CTRL_C.format(parameters=parameters)]
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
-        try:
-            assert child.stdout.readline() == "inserting\n"
-            threading.Event().wait(0.4)
-            child.send_signal(signal.SIGINT)
-            output, errors = child.communicate(timeout=8)
-        finally:
-            child.kill()
-    assert (child.returncode, output) == (0, "interrupted\n"), errors
-
-
-@pytest.mark.parametrize("max_leaves", [None, 100])
-def test_threads_that_share_a_tree_lose_nothing(max_leaves):
-    tree = sb.CFTree(max_leaves=max_leaves)
-    parts = [np.round(random_rows(20_000, seed=s) * 64) for s in range(2)]
-    tree.insert([[0.0, 0.0]])
-    errors = []
-
-    def run(work):
-        try:
-            work()
-        except Exception as error:
-            errors.append(error)
-
-    def insert(part):
-        for chunk in np.array_split(part, 100):
-            tree.insert(chunk)
-
-    def look():
-        for _ in range(50):
-            features = tree.features
-            assert (features.weight > 0).all()
-            tree.assign(parts[0][:10])
-            copy.deepcopy(tree)
-
-    threads = [threading.Thread(target=run, args=(w,)) for w in (*(lambda p=p: insert(p) for p in parts), look)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert errors == []
-    assert tree.n_points == 40_001
-    assert_holds(tree.features, np.vstack([[[0.0, 0.0]], *parts]))
-
-
-# -- looking in from a callback
-
-
-def test_a_progress_callback_can_read_the_tree_but_not_change_it():
-    tree = sb.CFTree(max_leaves=2_000)
-    seen = []
-
-    def look(done, total):
-        seen.append((tree.n_leaves, len(tree.features), tree.n_points))
-        with pytest.raises(RuntimeError, match="being changed"):
-            tree.insert([[1.0, 2.0]])
-
-    X = random_rows(300_000)
-    tree.insert(X, progress=look)
-    assert seen
-    assert all(leaves == features <= 2_001 for leaves, features, _ in seen)  # one too many is what starts a rebuild
-    assert tree.features == sb.CFTree(max_leaves=2_000).insert(X).features
-
-
-def test_merging_does_not_take_over_a_threshold_of_another_unit():
-    coarse = sb.CFTree(max_leaves=20, absorption="ward").insert(random_rows(2_000))
-    fine = sb.CFTree().insert(random_rows(100, seed=5))
-    assert fine.merge(coarse).threshold == 0.0
-    assert coarse.threshold > 0.0
-
-
-@pytest.mark.parametrize("absorption", ["radius", "average", "ward"])
-def test_equal_rows_find_each_other_beside_a_wider_feature_of_the_same_mean(absorption):
-    tree = sb.CFTree(absorption=absorption).insert(sb.ClusterFeatures(3, [[1.0, 2.0]], 5.0))
-    tree.insert(np.repeat([[1.0, 2.0]], 5, axis=0))
-    assert len(tree) <= 2
-    assert tree.features.weight.sum() == 8

@@ -65,7 +65,7 @@ void CfTree::raise_threshold(double squared_threshold) {
 void CfTree::insert(const Feature& feature, const Progress& progress) {
   place(feature);
   total_weight_ += feature.weight;
-  if (!fits(1.0)) rebuild(progress);
+  if (leaf_count_ > options_.max_leaves || node_count() > options_.max_nodes) rebuild(progress);
 }
 
 void CfTree::place(const Feature& feature) {
@@ -200,23 +200,29 @@ void CfTree::summarize(NodeId inner_node, std::size_t slot, const NodePool& node
   for (std::size_t i = 1; i < nodes.count(child); ++i) sum.absorb(nodes.load(child, i, split_row_.data()));
 }
 
-// Whether the tree takes up no more than a share of what it is allowed.
-bool CfTree::fits(double share) const {
-  const auto within = [&](std::size_t count, std::size_t limit) {
-    return static_cast<double>(count) <= std::max(1.0, share * static_cast<double>(limit));
-  };
-  return within(leaf_count_, options_.max_leaves) && within(node_count(), options_.max_nodes);
+namespace {
+
+// What a limit allows after a rebuild. A limit too small to leave room in whole numbers may be used up.
+std::size_t after_rebuild(std::size_t limit) {
+  return limit - static_cast<std::size_t>(kRoomAfterRebuild * static_cast<double>(limit));
 }
+
+}  // namespace
 
 // Terminates: the threshold grows by a constant factor at least, and once it exceeds the spread of the data every
 // feature is absorbed by the first leaf it meets. The smaller tree is built beside the old one, so that an interrupt
 // loses nothing.
 void CfTree::rebuild(const Progress& progress) {
+  const std::size_t max_leaves = after_rebuild(options_.max_leaves), max_nodes = after_rebuild(options_.max_nodes);
   double least_growth = kLeastGrowth;
   do {
+    // Too many nodes for the memory do not say how many leaves are too many: some, then.
+    const std::size_t excess = leaf_count_ > max_leaves ? leaf_count_ - max_leaves : 0;
+    const auto some = static_cast<std::size_t>(kRoomAfterRebuild * static_cast<double>(leaf_count_));
     TreeOptions options = options_;
     options.squared_threshold =
-        next_squared_threshold(options_.squared_threshold, sibling_costs(progress), least_growth, data_scale());
+        next_squared_threshold(options_.squared_threshold, sibling_costs(progress),
+                               std::max({excess, some, std::size_t{1}}), least_growth, data_scale());
     CfTree smaller(dim_, options);
     std::vector<NodeId> nodes = leaf_nodes();
     // Backwards, so that the leaves that were created together do not meet again in the same order.
@@ -228,7 +234,7 @@ void CfTree::rebuild(const Progress& progress) {
     smaller.total_weight_ = total_weight_;
     *this = std::move(smaller);
     least_growth = 1.0 + 2.0 * (least_growth - 1.0);
-  } while (!fits(1.0 - kRoomAfterRebuild));
+  } while (leaf_count_ > max_leaves || node_count() > max_nodes);
 }
 
 // For each leaf the squared cost of its cheapest merge inside its node.

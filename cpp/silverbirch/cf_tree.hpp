@@ -80,7 +80,6 @@ class CfTree {
   void split_upwards(NodeId overfull);
   void move_in(std::size_t level, NodeId node);
   void summarize(NodeId inner_node, std::size_t slot, const NodePool& nodes, NodeId child);
-  bool fits(double share) const;
   void rebuild(const Progress& progress);
   std::vector<double> sibling_costs(const Progress& progress) const;
   std::vector<NodeId> leaf_nodes() const;

@@ -1,0 +1,47 @@
+"""Rows for models, and what is to be seen of a fitted one."""
+
+import numpy as np
+from hypothesis import settings
+from hypothesis import strategies as st
+from scipy.cluster import hierarchy
+from scipy.spatial.distance import pdist
+
+LINKAGES = ["ward", "average", "weighted", "centroid", "median", "single", "complete"]
+AGGREGATION = [{"max_leaves": None}, {"max_leaves": 40}, {"max_leaves": None, "threshold": 0.3}]
+
+seeds = st.integers(0, 2**32 - 1)
+some = settings(deadline=None, max_examples=25)
+
+
+def points(n=300, d=3, seed=0):
+    return np.random.default_rng(seed).normal(size=(n, d))
+
+
+def groups(n=300, k=4, d=3, seed=0):
+    """Rows about k centres far apart, in random order."""
+    rng = np.random.default_rng(seed)
+    return 20 * np.eye(max(k, d))[rng.integers(0, k, n), :d] + rng.normal(size=(n, d))
+
+
+def by_first_occurrence(labels):
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[inverse]
+
+
+def scipys(X, linkage):
+    """Z of all rows; average and weighted of squared distances, their heights as roots."""
+    if linkage not in ("average", "weighted"):
+        return hierarchy.linkage(X, linkage)
+    Z = hierarchy.linkage(pdist(X, "sqeuclidean"), linkage)
+    Z[:, 2] **= 0.5
+    return Z
+
+
+def state(model, X):
+    """All that a fitted model says, as bytes."""
+    arrays = [
+        *model.features_.arrays(), model.linkage_matrix_, model.subcluster_labels_, model.cluster_centers_,
+        model.predict(X), model.transform(X), np.array([model.threshold_, model.n_features_in_, model.score(X)]),
+        getattr(model, "labels_", np.empty(0)),
+    ]  # fmt: skip
+    return [np.ascontiguousarray(a).tobytes() for a in arrays]

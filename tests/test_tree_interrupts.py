@@ -1,0 +1,149 @@
+"""The CF-tree under interrupts, threads and callbacks."""
+
+import copy
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import silverbirch as sb
+from trees import assert_holds, assert_same_bits, random_rows, snapshot
+
+SLOW = {"branching": 600, "threshold": 0.0}  # wide nodes make each row expensive
+
+
+def test_an_interrupted_insert_keeps_the_rows_up_to_then():
+    X = random_rows(400_000)
+
+    def stop(done, total):
+        assert 0 < done < total == len(X)
+        raise InterruptedError("enough")
+
+    tree = sb.CFTree(**SLOW)
+    with pytest.raises(InterruptedError, match="enough"):
+        tree.insert(X, progress=stop)
+    kept = int(tree.n_points)
+    assert 0 < kept < len(X)
+    assert tree.features.weight.sum() == kept
+    assert_same_bits(tree.features, sb.CFTree(**SLOW).insert(X[:kept]).features)
+
+
+def test_an_interrupted_rebuild_loses_nothing():
+    X = random_rows(600_000)
+    tree = sb.CFTree(max_leaves=20_000, branching=2)
+    interrupts = start = 0
+
+    def stop(done, total):  # most of the time goes into rebuilds, so most interrupts meet one
+        if interrupts < 20:
+            raise InterruptedError
+
+    while start < len(X):
+        try:
+            tree.insert(X[start:], progress=stop)
+        except InterruptedError:
+            interrupts += 1
+        start = int(tree.n_points)
+        assert tree.features.weight.sum() == start
+    assert interrupts == 20
+    assert len(tree) <= 20_000
+    assert_holds(tree.features, X)
+
+
+def test_an_interrupted_assign_leaves_the_tree_usable():
+    tree = sb.CFTree().insert(random_rows(20_000, 8))
+    before = snapshot(tree)
+
+    def stop(done, total):
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        tree.assign(random_rows(200_000, 8, seed=1), progress=stop)
+    assert snapshot(tree) == before
+    np.testing.assert_array_equal(tree.assign(tree.features.mean[:9]), np.arange(9))
+
+
+CTRL_C = """
+import numpy as np, silverbirch as sb
+X = np.random.default_rng(0).normal(size=(5_000_000, 2))
+tree = sb.CFTree({parameters})
+print("inserting", flush=True)
+try:
+    tree.insert(X)
+    print("finished before the interrupt")
+except KeyboardInterrupt:
+    assert tree.features.weight.sum() == tree.n_points < len(X)
+    before = tree.n_points
+    tree.insert(X[:100])
+    assert tree.features.weight.sum() == tree.n_points == before + 100
+    print("interrupted")
+"""
+
+
+@pytest.mark.parametrize("parameters", ["branching=600", "max_leaves=40_000, branching=200"])
+def test_ctrl_c_stops_an_insert_and_leaves_a_usable_tree(parameters):
+    environment = os.environ | {"PYTHONPATH": str(Path(sb.__file__).parents[1])}
+    command = [sys.executable, "-c", CTRL_C.format(parameters=parameters)]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+        try:
+            assert child.stdout.readline() == "inserting\n"
+            threading.Event().wait(0.4)
+            child.send_signal(signal.SIGINT)
+            output, errors = child.communicate(timeout=8)
+        finally:
+            child.kill()
+    assert (child.returncode, output) == (0, "interrupted\n"), errors
+
+
+@pytest.mark.parametrize("max_leaves", [None, 100])
+def test_threads_that_share_a_tree_lose_nothing(max_leaves):
+    tree = sb.CFTree(max_leaves=max_leaves)
+    parts = [np.round(random_rows(20_000, seed=s) * 64) for s in range(2)]
+    tree.insert([[0.0, 0.0]])
+    errors = []
+
+    def run(work):
+        try:
+            work()
+        except Exception as error:
+            errors.append(error)
+
+    def insert(part):
+        for chunk in np.array_split(part, 100):
+            tree.insert(chunk)
+
+    def look():
+        for _ in range(50):
+            features = tree.features
+            assert (features.weight > 0).all()
+            tree.assign(parts[0][:10])
+            copy.deepcopy(tree)
+
+    threads = [threading.Thread(target=run, args=(w,)) for w in (*(lambda p=p: insert(p) for p in parts), look)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    assert tree.n_points == 40_001
+    assert_holds(tree.features, np.vstack([[[0.0, 0.0]], *parts]))
+
+
+def test_a_progress_callback_can_read_the_tree_but_not_change_it():
+    tree = sb.CFTree(max_leaves=2_000)
+    seen = []
+
+    def look(done, total):
+        seen.append((tree.n_leaves, len(tree.features), tree.n_points))
+        with pytest.raises(RuntimeError, match="being changed"):
+            tree.insert([[1.0, 2.0]])
+
+    X = random_rows(300_000)
+    tree.insert(X, progress=look)
+    assert seen
+    assert all(leaves == features <= 2_001 for leaves, features, _ in seen)  # one too many is what starts a rebuild
+    assert tree.features == sb.CFTree(max_leaves=2_000).insert(X).features
