@@ -31,7 +31,7 @@ FEATURES = random_features(6)
         ),
         ({"mode": "center"}, "mode='center': must be one of 'centers', 'linkage', 'aggregation'"),
         ({"algorithm": "slink"}, "algorithm='slink': must be one of 'auto', 'agnes'"),
-        ({"method": "ward", "algorithm": "mst"}, "'mst' is for single linkage: use algorithm='auto' for 'ward'"),
+        ({"method": "ward", "algorithm": "mst"}, "'mst' cannot do this: use algorithm='auto' for 'ward'"),
         ({"method": "complete", "algorithm": "mst"}, "use algorithm='auto' for 'complete'"),
         ({"method": "medoid", "algorithm": "mst"}, "use algorithm='auto' for 'medoid'"),
         ({"method": "radius", "mode": "aggregation", "algorithm": "mst"}, "use algorithm='auto' for 'radius'"),

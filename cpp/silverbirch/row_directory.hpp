@@ -2,23 +2,23 @@
 // tree alone may end at another one.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
 
 #include "node_pool.hpp"
+#include "row_hash.hpp"
 
 namespace silverbirch {
 
 class RowDirectory {
  public:
-  void put(const double* row, std::size_t dim, NodeId leaf_node) { node_of_[hash(row, dim)] = leaf_node; }
+  void put(const double* row, std::size_t dim, NodeId leaf_node) { node_of_[hash_of_row(row, dim)] = leaf_node; }
 
   // The node that would hold the row if the tree has it; whether it does has to be looked up there.
   std::optional<NodeId> find(const double* row, std::size_t dim) const {
-    const auto found = node_of_.find(hash(row, dim));
+    const auto found = node_of_.find(hash_of_row(row, dim));
     return found == node_of_.end() ? std::nullopt : std::optional(found->second);
   }
 
@@ -29,16 +29,6 @@ class RowDirectory {
   }
 
  private:
-  static std::uint64_t hash(const double* row, std::size_t dim) {
-    std::uint64_t h = 0;
-    for (std::size_t k = 0; k < dim; ++k) {
-      h ^= std::bit_cast<std::uint64_t>(row[k] + 0.0);  // -0 and 0 are the same value
-      h *= 0x9e3779b97f4a7c15u;
-      h ^= h >> 32;
-    }
-    return h;
-  }
-
   std::unordered_map<std::uint64_t, NodeId> node_of_;
 };
 

@@ -39,13 +39,13 @@ int main() {
       return cluster_matrix(condensed.data(), points.weight.data(), count, c.linkage, algorithm, no_progress);
     };
     const auto by_features = [&](Algorithm algorithm) {
-      Merges merges = cluster_features(view(points), c.distance, c.vote, algorithm, no_progress);
+      Merges merges = cluster_features(view(points), c.distance, c.vote, algorithm, 1, no_progress);
       for (std::size_t i = 2; i < merges.z.size(); i += 4) merges.z[i] *= c.scale;
       return merges;
     };
     const Merges reference = by_matrix(Algorithm::agnes);
     for (const Algorithm algorithm :
-         {Algorithm::agnes, Algorithm::anderberg, Algorithm::generic, Algorithm::nn_chain}) {
+         {Algorithm::automatic, Algorithm::agnes, Algorithm::anderberg, Algorithm::generic, Algorithm::nn_chain}) {
       if (algorithm == Algorithm::nn_chain && !c.reducible) continue;
       same_heights(reference, by_matrix(algorithm));
       same_heights(reference, by_features(algorithm));
@@ -53,7 +53,7 @@ int main() {
   }
   // One object is a dendrogram of no merges.
   const Features one = as_features({1, 2, 3}, dim);
-  for (const Algorithm algorithm :
-       {Algorithm::agnes, Algorithm::anderberg, Algorithm::generic, Algorithm::nn_chain, Algorithm::mst})
-    CHECK(cluster_features(view(one), CfDistance::centroid, Vote::by_weight, algorithm, no_progress).z.empty());
+  for (const Algorithm algorithm : {Algorithm::automatic, Algorithm::agnes, Algorithm::anderberg, Algorithm::generic,
+                                    Algorithm::nn_chain, Algorithm::heap})
+    CHECK(cluster_features(view(one), CfDistance::centroid, Vote::by_weight, algorithm, 1, no_progress).z.empty());
 }

@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 # The names the core knows, in its order.
 CF_DISTANCES = tuple(_core.cf_distance_names())
 LINKAGES = tuple(_core.linkage_names())
-ALGORITHMS = ("auto", *_core.algorithm_names())
+ALGORITHMS = tuple(_core.algorithm_names())
 MODES = ("centers", "linkage", "aggregation")
 
 _MOST_THREADS = 256

@@ -36,7 +36,8 @@ from .progress import reporter
 logger = logging.getLogger("silverbirch")
 
 _PROTOTYPE_LINKAGES = ("minimax", "medoid")
-_NOT_REDUCIBLE = ("centroid", "median", "medoid")
+_SINGLE_ALGORITHMS = ("mst", "boruvka")
+_INDEX_ALGORITHMS = ("rounds", "heap", "boruvka")
 
 
 @dataclass(frozen=True)
@@ -207,20 +208,19 @@ def _cluster_squared(job: _Job, features: ClusterFeatures) -> Floats:
 
 
 def _merge_features(job: _Job, features: ClusterFeatures, form: _FeatureForm) -> Floats:
-    """In linear memory. D0, D1, D3 and R can come nearer by a merge: the default for them is the greedy algorithm."""
-    algorithm = job.algorithm
-    if algorithm == "auto":
-        algorithm = "nn_chain" if form.cf_distance in ("ward", "average") else "generic"
-    elif algorithm == "mst":
-        raise _mst_error(job)
-    Z, _ = _core.cluster_features(*features.arrays(), form.cf_distance, form.equal_vote, algorithm, job.report())
+    """In linear memory."""
+    if job.algorithm in _SINGLE_ALGORITHMS:
+        raise _unsuitable(job)
+    Z, _ = _core.cluster_features(
+        *features.arrays(), form.cf_distance, form.equal_vote, job.algorithm, job.threads, job.report()
+    )
     return _with_roots(Z, form.scale)
 
 
 def _cluster_centers(job: _Job, features: ClusterFeatures) -> Floats:
     """The linkages that need Euclidean distances of points; features count as points at their means."""
-    if job.method == "single" and job.algorithm in ("auto", "mst"):
-        Z, _ = _core.cluster_features(*features.arrays(), "centroid", False, "mst", job.report())
+    if job.method == "single" and job.algorithm in ("auto", *_SINGLE_ALGORITHMS):
+        Z, _ = _core.cluster_single(features.weight, features.mean, job.algorithm, job.threads, job.report())
         return _with_roots(Z)
     if job.method in _PROTOTYPE_LINKAGES:
         if job.method == "minimax":
@@ -256,18 +256,15 @@ def _cluster_distances(job: _Job, distances: Floats, weight: Floats) -> Floats:
     return _with_roots(Z)
 
 
-def _mst_error(job: _Job) -> ValueError:
-    return ValueError(f"algorithm='mst' is for single linkage: use algorithm='auto' for {job.method!r}")
+def _unsuitable(job: _Job) -> ValueError:
+    return ValueError(f"algorithm={job.algorithm!r} cannot do this: use algorithm='auto' for {job.method!r}")
 
 
 def _matrix_algorithm(job: _Job) -> str:
-    if job.algorithm == "mst" and job.method != "single":
-        raise _mst_error(job)
-    if job.algorithm != "auto":
-        return job.algorithm
-    if job.method == "single":
-        return "mst"
-    return "generic" if job.method in _NOT_REDUCIBLE else "nn_chain"
+    """For distances of all pairs."""
+    if job.algorithm in _INDEX_ALGORITHMS or (job.algorithm == "mst" and job.method != "single"):
+        raise _unsuitable(job)
+    return job.algorithm
 
 
 def _pairwise_squared(job: _Job, features: ClusterFeatures, cf_distance: str) -> Floats:

@@ -1,6 +1,7 @@
 #include "cluster.hpp"
 
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "../linkage.hpp"
@@ -8,6 +9,7 @@
 #include "agnes.hpp"
 #include "anderberg.hpp"
 #include "generic.hpp"
+#include "indexed.hpp"
 #include "matrix_space.hpp"
 #include "mst.hpp"
 #include "nn_chain.hpp"
@@ -17,6 +19,11 @@ namespace silverbirch {
 
 namespace {
 
+std::invalid_argument unsuitable(Algorithm algorithm) {
+  const std::string_view name = kAlgorithmNames[static_cast<std::size_t>(algorithm)];
+  return std::invalid_argument("algorithm '" + std::string(name) + "' is not for this linkage of this kind of data");
+}
+
 template <ClusterSpace Space>
 Merges run(Space space, Algorithm algorithm, bool monotone, const Progress& progress) {
   MergeHistory history(space.active().size());
@@ -25,7 +32,7 @@ Merges run(Space space, Algorithm algorithm, bool monotone, const Progress& prog
     case Algorithm::anderberg: anderberg(space, history, progress); break;
     case Algorithm::nn_chain: nn_chain(space, history, progress); break;
     case Algorithm::generic: generic(space, history, progress); break;
-    case Algorithm::mst: throw std::invalid_argument("algorithm 'mst' is for single linkage only");
+    default: throw unsuitable(algorithm);
   }
   return std::move(history).finish(monotone);
 }
@@ -37,6 +44,17 @@ Merges run_mst(std::size_t objects, DistancesFrom distances_from, const Progress
   return std::move(history).finish(true);
 }
 
+// Where all distances are at hand.
+Algorithm automatic_for(Linkage linkage) {
+  switch (linkage) {
+    case Linkage::single: return Algorithm::mst;
+    case Linkage::centroid:
+    case Linkage::median:
+    case Linkage::medoid: return Algorithm::generic;
+    default: return Algorithm::nn_chain;
+  }
+}
+
 }  // namespace
 
 Algorithm algorithm_from_name(std::string_view name) {
@@ -45,15 +63,25 @@ Algorithm algorithm_from_name(std::string_view name) {
 Linkage linkage_from_name(std::string_view name) { return from_name<Linkage>(kLinkageNames, name, "linkage"); }
 
 Merges cluster_features(const FeaturesView& features, CfDistance distance, Vote vote, Algorithm algorithm,
-                        const Progress& progress) {
-  if (algorithm == Algorithm::mst) {
-    FeatureSpace space(features, distance, vote);
-    return run_mst(
-        features.size, [&](std::size_t object, double* row) { space.distances_from(object, row); }, progress);
-  }
+                        std::size_t threads, const Progress& progress) {
   // Of the CF distances, D4 and D2 are reducible; the others can have inversions.
-  const bool monotone = distance == CfDistance::ward || distance == CfDistance::average;
-  return run(FeatureSpace(features, distance, vote), algorithm, monotone, progress);
+  const bool reducible = distance == CfDistance::ward || distance == CfDistance::average;
+  const bool indexed =
+      algorithm == Algorithm::automatic || algorithm == Algorithm::rounds || algorithm == Algorithm::heap;
+  if (algorithm == Algorithm::rounds && !reducible) throw unsuitable(algorithm);
+  if (indexed && is_indexable(distance)) {
+    IndexedClustering clustering(features, distance, vote, threads, progress);
+    if (algorithm != Algorithm::automatic || clustering.pays())
+      return std::move(clustering).run(reducible && algorithm != Algorithm::heap);
+  }
+  if (algorithm == Algorithm::automatic) algorithm = reducible ? Algorithm::nn_chain : Algorithm::generic;
+  return run(FeatureSpace(features, distance, vote), algorithm, reducible, progress);
+}
+
+Merges cluster_single(const FeaturesView& points, Algorithm algorithm, std::size_t, const Progress& progress) {
+  if (algorithm != Algorithm::automatic && algorithm != Algorithm::mst) throw unsuitable(algorithm);
+  FeatureSpace space(points, CfDistance::centroid, Vote::by_weight);
+  return run_mst(points.size, [&](std::size_t object, double* row) { space.distances_from(object, row); }, progress);
 }
 
 Merges cluster_matrix(double* condensed, const double* weights, std::size_t objects, Linkage linkage,
@@ -61,6 +89,7 @@ Merges cluster_matrix(double* condensed, const double* weights, std::size_t obje
   const auto with = [&]<class L>(L, bool monotone) {
     return run(MatrixSpace<L>(condensed, weights, objects), algorithm, monotone, progress);
   };
+  if (algorithm == Algorithm::automatic) algorithm = automatic_for(linkage);
   if (algorithm == Algorithm::mst && linkage == Linkage::single) {
     const PairMatrix pairs(condensed, objects);
     return run_mst(
@@ -90,6 +119,7 @@ namespace {
 template <class Objects>
 Merges run_prototypes(const Objects& objects, const double* weights, Linkage linkage, Algorithm algorithm,
                       const Progress& progress) {
+  if (algorithm == Algorithm::automatic) algorithm = automatic_for(linkage);
   if (linkage == Linkage::minimax)
     return run(MinimaxSpace<Objects>(objects, weights, progress), algorithm, true, progress);
   if (linkage == Linkage::medoid)

@@ -12,8 +12,10 @@
 
 namespace silverbirch {
 
-enum class Algorithm { agnes, anderberg, nn_chain, generic, mst };
-inline constexpr std::array<std::string_view, 5> kAlgorithmNames = {"agnes", "anderberg", "nn_chain", "generic", "mst"};
+// automatic: the fastest of those that give the greedy result, chosen by the data.
+enum class Algorithm { automatic, agnes, anderberg, nn_chain, generic, mst, rounds, heap, boruvka };
+inline constexpr std::array<std::string_view, 9> kAlgorithmNames = {
+    "auto", "agnes", "anderberg", "nn_chain", "generic", "mst", "rounds", "heap", "boruvka"};
 Algorithm algorithm_from_name(std::string_view name);
 
 enum class Linkage { single, complete, average, weighted, centroid, median, ward, minimax, medoid };
@@ -23,7 +25,10 @@ Linkage linkage_from_name(std::string_view name);
 
 // In linear memory, by merging features. Heights are squared CF distances.
 Merges cluster_features(const FeaturesView& features, CfDistance distance, Vote vote, Algorithm algorithm,
-                        const Progress& progress);
+                        std::size_t threads, const Progress& progress);
+
+// Single linkage of points, in linear memory: automatic, mst or boruvka. Heights are squared distances.
+Merges cluster_single(const FeaturesView& points, Algorithm algorithm, std::size_t threads, const Progress& progress);
 
 // By Lance-Williams recurrence. condensed holds what the recurrence works on (squared distances for centroid, median
 // and ward) and is overwritten. Not for minimax and medoid.

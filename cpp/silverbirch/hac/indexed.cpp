@@ -1,0 +1,56 @@
+#include "indexed.hpp"
+
+#include <stdexcept>
+#include <utility>
+
+#include "lazy_heap.hpp"
+#include "rounds.hpp"
+
+namespace silverbirch {
+
+namespace {
+
+Nearness nearness_of(CfDistance distance) {
+  switch (distance) {
+    case CfDistance::ward: return Nearness::ward;
+    case CfDistance::average: return Nearness::average;
+    case CfDistance::centroid: return Nearness::centroid;
+    default: throw std::invalid_argument("there is no index for this distance");
+  }
+}
+
+}  // namespace
+
+IndexedClustering::IndexedClustering(const FeaturesView& features, CfDistance distance, Vote vote, std::size_t threads,
+                                     const Progress& progress)
+    : objects_(features.size),
+      threads_(threads),
+      progress_(progress),
+      history_(features.size),
+      distinct_(merge_duplicates(features, history_)),
+      clusters_(distinct_.features.size() ? view(distinct_.features) : features, distinct_.names, nearness_of(distance),
+                vote, threads, progress) {
+  distinct_ = {};
+}
+
+bool IndexedClustering::pays() const {
+  constexpr std::size_t kSample = 256, kTooFewToMatter = 128;
+  constexpr double kDearness = 6.0;  // of a block found through boxes against one scanned in a row
+  const std::size_t blocks = blocks_for(clusters_.slot_count());
+  if (blocks <= kTooFewToMatter) return true;
+  std::size_t visits = 0;
+  for (std::size_t i = 0; i < kSample; ++i)
+    clusters_.nearest(static_cast<Slot>(i * clusters_.slot_count() / kSample), {}, visits);
+  return kDearness * static_cast<double>(visits) < static_cast<double>(kSample * blocks);
+}
+
+Merges IndexedClustering::run(bool by_rounds) && {
+  if (by_rounds)
+    Rounds(clusters_, history_, threads_, progress_).run();
+  else
+    LazyHeap(clusters_, objects_, history_, progress_).run(threads_);
+  progress_(history_.size(), objects_ - 1);
+  return std::move(history_).finish(by_rounds || clusters_.is_reducible());
+}
+
+}  // namespace silverbirch

@@ -1,0 +1,38 @@
+// Clustering by an index over the means: exact, in linear memory, and in low dimensions or clustered data far below
+// quadratic time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "duplicates.hpp"
+#include "indexed_clusters.hpp"
+
+namespace silverbirch {
+
+inline bool is_indexable(CfDistance distance) {
+  return distance == CfDistance::ward || distance == CfDistance::average || distance == CfDistance::centroid;
+}
+
+class IndexedClustering {
+ public:
+  IndexedClustering(const FeaturesView& features, CfDistance distance, Vote vote, std::size_t threads,
+                    const Progress& progress);
+
+  // Whether searches stay near: if a sample of them has to look at much of the index, plain scans are faster.
+  bool pays() const;
+
+  // by_rounds: only for reducible linkages
+  Merges run(bool by_rounds) &&;
+
+ private:
+  std::size_t objects_;
+  std::size_t threads_;
+  const Progress& progress_;
+  MergeHistory history_;
+  DistinctFeatures distinct_;
+  IndexedClusters clusters_;
+};
+
+}  // namespace silverbirch

@@ -1,0 +1,189 @@
+// Rounds of reciprocal nearest neighbours: for reducible linkages, the greedy result without the greedy order
+// [Bruynooghe 1977; Murtagh 1983; Sumengen et al. 2021, "Scaling hierarchical agglomerative clustering to billion-sized
+// datasets"; Yu et al. 2021, "ParChain"].
+//
+// Two clusters that are each other's nearest are merged sooner or later whatever happens elsewhere, so all such pairs
+// are merged at once. A round looks for the nearest of the new clusters, and of an old one whose nearest is gone only
+// where some cluster points at it. Pairs are in total order (distance, then pair_key), so following the nearest from
+// anywhere ends at a reciprocal pair and every round merges.
+//
+// The searches of a round only read, so they run on any number of threads with the same result.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "../merge_history.hpp"
+#include "../parallel.hpp"
+#include "../progress.hpp"
+#include "indexed_clusters.hpp"
+
+namespace silverbirch {
+
+class Rounds {
+ public:
+  Rounds(IndexedClusters& clusters, MergeHistory& history, std::size_t threads, const Progress& progress)
+      : clusters_(clusters),
+        history_(history),
+        threads_(threads),
+        progress_(progress),
+        pointers_(clusters.slot_count()) {}
+
+  void run() {
+    const std::size_t merges = history_.size() + clusters_.alive() - 1;
+    std::vector<Slot> fresh(clusters_.slot_count());
+    for (std::size_t slot = 0; slot < fresh.size(); ++slot) fresh[slot] = static_cast<Slot>(slot);
+    while (clusters_.alive() > 1) {
+      progress_(history_.size(), merges);
+      const bool many = fresh.size() >= clusters_.slot_count() / kFew;
+      touched_.clear();
+      for (std::vector<Slot> queries = std::move(fresh); !queries.empty();) queries = look(std::move(queries));
+      if (many)
+        for (std::vector<Slot> queries = pointed_at(); !queries.empty();) queries = look(std::move(queries));
+      fresh = merge_reciprocal();
+      if (clusters_.worn()) move(clusters_.reorder(), fresh);
+    }
+  }
+
+ private:
+  // Where one slot in so many is new, work in proportion to all slots is well spent.
+  static constexpr std::size_t kFew = 16;
+
+  // Valid as long as the cluster pointed at is what it was.
+  struct Pointer {
+    Slot slot = kNoSlot;
+    std::uint32_t version_seen = 0;
+    double distance = kBeyondAll;
+    std::uint32_t version = 0;   // of this slot: how often its cluster has changed
+    Slot merged_into = kNoSlot;  // where this slot's cluster went
+  };
+
+  bool valid(Slot slot) const {
+    const Pointer& p = pointers_[slot];
+    return p.slot != kNoSlot && pointers_[p.slot].version == p.version_seen;
+  }
+
+  bool precedes(double distance, Slot a, Slot b, const Pointer& than, Slot owner) const {
+    if (distance != than.distance) return distance < than.distance;
+    return pair_key(clusters_.name(a), clusters_.name(b)) < pair_key(clusters_.name(owner), clusters_.name(than.slot));
+  }
+
+  void point(Slot from, Slot to, double distance) {
+    Pointer& p = pointers_[from];
+    p.slot = to;
+    p.version_seen = pointers_[to].version;
+    p.distance = distance;
+  }
+
+  // Searches for all queries; returns what they point at that has to look again, each once, in order.
+  std::vector<Slot> look(std::vector<Slot> queries) {
+    std::vector<NearestSlot> found(queries.size());
+    const std::size_t threads = queries.size() < kWorthAThread ? 1 : threads_;
+    parallel_for(queries.size(), kPiece, threads, no_progress, [&](std::size_t begin, std::size_t end) {
+      std::size_t visits = 0;
+      for (std::size_t i = begin; i < end; ++i)
+        found[i] = clusters_.nearest(queries[i], known_neighbour(queries[i]), visits);
+    });
+    progress_.poll();
+    for (std::size_t i = 0; i < queries.size(); ++i) point(queries[i], found[i].slot, found[i].distance);
+    touched_.insert(touched_.end(), queries.begin(), queries.end());
+
+    std::vector<Slot> next;
+    for (std::size_t i = 0; i < queries.size(); ++i) {
+      const Slot from = queries[i], to = found[i].slot;
+      if (valid(to) && precedes(found[i].distance, from, to, pointers_[to], to)) {
+        // By rounding or a tie the new one is nearer to `to` than what `to` has: without this, pointers could go round
+        // in a circle.
+        point(to, from, found[i].distance);
+        touched_.push_back(to);
+      }
+    }
+    for (const Slot query : queries) {
+      const Slot end = end_of_chain(query);
+      if (!valid(end)) next.push_back(end);
+    }
+    std::sort(next.begin(), next.end());
+    next.erase(std::unique(next.begin(), next.end()), next.end());
+    return next;
+  }
+
+  // Follows the nearest of the nearest to a reciprocal pair, or to a cluster that has to look again.
+  Slot end_of_chain(Slot slot) const {
+    for (;; slot = pointers_[slot].slot)
+      if (!valid(slot) || (valid(pointers_[slot].slot) && pointers_[pointers_[slot].slot].slot == slot)) return slot;
+  }
+
+  // The cluster that the former nearest one has become part of, if any: it bounds the search.
+  NearestSlot known_neighbour(Slot slot) const {
+    const Slot former = pointers_[slot].slot;
+    if (former == kNoSlot) return {};
+    const Slot now = clusters_.exists(former) ? former : pointers_[former].merged_into;
+    if (now == kNoSlot || now == slot || !clusters_.exists(now)) return {};
+    return {now, clusters_.distance(slot, now)};
+  }
+
+  std::vector<Slot> pointed_at() const {
+    std::vector<bool> wanted(clusters_.slot_count());
+    for (Slot slot = 0; slot < wanted.size(); ++slot)
+      if (clusters_.exists(slot) && valid(slot) && !valid(pointers_[slot].slot)) wanted[pointers_[slot].slot] = true;
+    std::vector<Slot> queries;
+    for (Slot slot = 0; slot < wanted.size(); ++slot)
+      if (wanted[slot]) queries.push_back(slot);
+    return queries;
+  }
+
+  // Only pairs of which one has changed its pointer can have become reciprocal.
+  std::vector<Slot> merge_reciprocal() {
+    std::vector<Slot> fresh;
+    for (const Slot a : touched_) {
+      if (!clusters_.exists(a) || !valid(a)) continue;
+      const Slot b = pointers_[a].slot;
+      if (pointers_[b].slot != a || !valid(b)) continue;
+      const double distance = pointers_[a].distance;
+      const Slot into = clusters_.merge(a, b), gone = into == a ? b : a;
+      history_.record(clusters_.name(gone), clusters_.name(into), distance);
+      ++pointers_[gone].version;
+      ++pointers_[into].version;
+      pointers_[gone].merged_into = into;
+      pointers_[into].slot = kNoSlot;
+      fresh.push_back(into);
+    }
+    std::sort(fresh.begin(), fresh.end());
+    return fresh;
+  }
+
+  void move(const std::vector<Slot>& moved, std::vector<Slot>& fresh) {
+    std::vector<Pointer> pointers(clusters_.slot_count());
+    for (std::size_t old = 0; old < moved.size(); ++old) {
+      if (moved[old] == kNoSlot) continue;
+      Pointer p = pointers_[old];
+      if (p.slot != kNoSlot) {
+        const bool was_valid = valid(static_cast<Slot>(old));
+        Slot to = moved[p.slot];
+        if (to == kNoSlot && pointers_[p.slot].merged_into != kNoSlot) to = moved[pointers_[p.slot].merged_into];
+        p.slot = to;
+        p.version_seen = was_valid ? 0 : kNeverSeen;
+      }
+      p.version = 0;
+      p.merged_into = kNoSlot;
+      pointers[moved[old]] = p;
+    }
+    pointers_ = std::move(pointers);
+    for (Slot& slot : fresh) slot = moved[slot];
+    std::sort(fresh.begin(), fresh.end());
+  }
+
+  static constexpr std::size_t kPiece = 256, kWorthAThread = 2048;
+  static constexpr std::uint32_t kNeverSeen = static_cast<std::uint32_t>(-1);
+
+  IndexedClusters& clusters_;
+  MergeHistory& history_;
+  std::size_t threads_;
+  const Progress& progress_;
+  std::vector<Pointer> pointers_;
+  std::vector<Slot> touched_;
+};
+
+}  // namespace silverbirch

@@ -1,0 +1,132 @@
+// Puts points into the order of a packed kd-tree: every run of 8, 64, 512 … is a box of near points.
+//
+// A range is halved at its widest dimension, at a boundary of the largest node below it, and so on down to blocks of
+// eight [Bentley 1975]. Only the quality of the boxes depends on the order, never an answer, so the keys may be
+// rounded: a float and a number in 64 bits, which sort fast.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "../feature_block.hpp"
+#include "../parallel.hpp"
+
+namespace silverbirch {
+
+// The lower half of a key is the number of a point, the upper half what it is sorted by at the moment.
+using KdKey = std::uint64_t;
+
+inline std::size_t point_of(KdKey key) { return static_cast<std::uint32_t>(key); }
+
+inline KdKey kd_key(float coordinate, std::size_t point) {
+  const auto bits = std::bit_cast<std::uint32_t>(coordinate);
+  const KdKey sortable = bits & 0x80000000U ? ~bits : bits | 0x80000000U;  // unsigned, in the order of the floats
+  return sortable << 32 | point;
+}
+
+// Where a range of keys is cut in two: at a boundary of the largest node below it.
+inline std::size_t kd_middle(std::size_t size) {
+  std::size_t child_span = kLanes;
+  while (child_span * kLanes < size) child_span *= kLanes;
+  return (size + child_span - 1) / child_span / 2 * child_span;
+}
+
+// coordinate(point, k) is a float. A sample of the points tells which way the range extends.
+template <class Coordinate>
+std::size_t widest_dimension(const KdKey* keys, std::size_t size, std::size_t dim, Coordinate coordinate) {
+  constexpr std::size_t kSample = 32;
+  const std::size_t step = std::max<std::size_t>(1, size / kSample);
+  std::size_t widest = 0;
+  float widest_extent = -1.0F;
+  for (std::size_t k = 0; k < dim; ++k) {
+    float lower = coordinate(point_of(keys[0]), k), upper = lower;
+    for (std::size_t i = step; i < size; i += step) {
+      const float x = coordinate(point_of(keys[i]), k);
+      lower = std::min(lower, x);
+      upper = std::max(upper, x);
+    }
+    if (upper - lower > widest_extent) {
+      widest = k;
+      widest_extent = upper - lower;
+    }
+  }
+  return widest;
+}
+
+// Returns the size of the first part.
+template <class Coordinate>
+std::size_t kd_halve(KdKey* keys, std::size_t size, std::size_t dim, Coordinate coordinate) {
+  const std::size_t middle = kd_middle(size);
+  const std::size_t k = widest_dimension(keys, size, dim, coordinate);
+  for (std::size_t i = 0; i < size; ++i) {
+    const std::size_t point = point_of(keys[i]);
+    keys[i] = kd_key(coordinate(point, k), point);
+  }
+  std::nth_element(keys, keys + middle, keys + size);
+  return middle;
+}
+
+template <class Coordinate>
+void kd_sort(KdKey* keys, std::size_t size, std::size_t dim, Coordinate coordinate) {
+  if (size <= kLanes) return;
+  const std::size_t middle = kd_halve(keys, size, dim, coordinate);
+  kd_sort(keys, middle, dim, coordinate);
+  kd_sort(keys + middle, size - middle, dim, coordinate);
+}
+
+// The same, for a range that fits into the cache once its coordinates lie together. Floats are taken from the first
+// point of the range, so they are as fine as the range is small.
+template <class Coordinate>
+void kd_sort_closely(KdKey* keys, std::size_t size, std::size_t dim, Coordinate coordinate) {
+  std::vector<KdKey> local(size);
+  std::vector<float> rows(size * dim);
+  std::vector<std::uint32_t> points(size);
+  const std::size_t first = point_of(keys[0]);
+  for (std::size_t i = 0; i < size; ++i) {
+    local[i] = i;
+    points[i] = static_cast<std::uint32_t>(point_of(keys[i]));
+    for (std::size_t k = 0; k < dim; ++k)
+      rows[i * dim + k] = static_cast<float>(coordinate(points[i], k) - coordinate(first, k));
+  }
+  kd_sort(local.data(), size, dim, [&](std::size_t i, std::size_t k) { return rows[i * dim + k]; });
+  for (std::size_t i = 0; i < size; ++i) keys[i] = points[point_of(local[i])];
+}
+
+// Orders the points in `keys`; coordinate(point, k) is a double. Halves the whole, then the halves, on several threads,
+// until the ranges fit into a cache.
+template <class Coordinate>
+void kd_order(std::vector<KdKey>& keys, std::size_t dim, Coordinate coordinate, std::size_t threads,
+              const Progress& progress) {
+  struct Range {
+    std::size_t begin, size;
+  };
+  const std::size_t fits = std::max<std::size_t>(kLanes, (std::size_t{1} << 17) / dim);
+  std::vector<Range> ranges = {{0, keys.size()}};
+  const auto for_ranges = [&](auto work) {
+    parallel_for(ranges.size(), 1, threads, no_progress, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) work(i);
+    });
+    progress.poll();
+  };
+  const auto from_first = [&](std::size_t point, std::size_t k) {
+    return static_cast<float>(coordinate(point, k) - coordinate(0, k));
+  };
+  while (ranges.front().size > fits) {  // no range is much longer than the first
+    std::vector<Range> halves(2 * ranges.size());
+    for_ranges([&](std::size_t i) {
+      const auto [begin, size] = ranges[i];
+      const std::size_t middle = size > kLanes ? kd_halve(keys.data() + begin, size, dim, from_first) : size;
+      halves[2 * i] = {begin, middle};
+      halves[2 * i + 1] = {begin + middle, size - middle};
+    });
+    ranges = std::move(halves);
+  }
+  for_ranges([&](std::size_t i) {
+    if (ranges[i].size > kLanes) kd_sort_closely(keys.data() + ranges[i].begin, ranges[i].size, dim, coordinate);
+  });
+}
+
+}  // namespace silverbirch

@@ -1,0 +1,107 @@
+// The nodes of a packed kd-tree over blocks: bounding boxes with the extreme term of what lies below.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "../aligned.hpp"
+#include "../parallel.hpp"
+#include "search.hpp"
+
+namespace silverbirch {
+
+class PackedBoxes {
+ public:
+  // The bound of a distance needs the smallest variance (average) or the largest 1/weight (ward).
+  PackedBoxes(std::size_t dim, Nearness nearness) : dim_(dim), largest_term_(nearness == Nearness::ward) {}
+
+  void pack(const double* blocks, std::size_t block_count, std::size_t threads, const Progress& progress) {
+    std::size_t level = 0;
+    for (std::size_t children = block_count; children > 1; ++level) {
+      const std::size_t nodes = blocks_for(children);
+      if (levels_.size() == level) levels_.emplace_back();
+      levels_[level].resize(nodes * index_node_doubles(dim_));
+      parallel_for(nodes, 256, threads, no_progress, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t child = begin * kLanes; child < end * kLanes; ++child)
+          if (child >= children)
+            clear(level, child);
+          else if (level == 0)
+            bound_block(child, blocks + child * index_block_doubles(dim_));
+          else
+            bound_node(level, child);
+      });
+      progress.poll();
+      children = nodes;
+    }
+    levels_.resize(level);
+  }
+
+  // Widens what is above a slot for a mean that has moved there. Terms need no care: a merged cluster has no smaller
+  // variance and no larger 1/weight than its parts.
+  void include(std::size_t slot, const double* mean, std::size_t stride) {
+    std::size_t child = slot / kLanes;
+    for (std::size_t level = 0; level < levels_.size(); ++level, child /= kLanes) {
+      double* lower = box(level, child);
+      double* upper = lower + dim_ * kLanes;
+      bool grew = false;
+      for (std::size_t k = 0; k < dim_; ++k) {
+        const double x = mean[k * stride];
+        if (x < lower[k * kLanes]) lower[k * kLanes] = x, grew = true;
+        if (x > upper[k * kLanes]) upper[k * kLanes] = x, grew = true;
+      }
+      if (!grew) return;  // what is above holds this box already
+    }
+  }
+
+  void show(PackedTree& tree) const {
+    tree.level_count = levels_.size();
+    for (std::size_t level = 0; level < levels_.size(); ++level) tree.nodes[level] = levels_[level].data();
+  }
+
+ private:
+  double* box(std::size_t level, std::size_t child) {
+    return levels_[level].data() + child / kLanes * index_node_doubles(dim_) + child % kLanes;
+  }
+
+  void clear(std::size_t level, std::size_t child) {
+    double* lower = box(level, child);
+    for (std::size_t k = 0; k < 2 * dim_; ++k) lower[k * kLanes] = kFarAway;
+    lower[2 * dim_ * kLanes] = 0.0;
+  }
+
+  // A box of eight lanes; lanes at kFarAway are empty. All empty: the box is far away, too.
+  void bound(double* into, const double* lower, const double* upper, const double* terms) {
+    double extreme = 0.0;
+    bool any = false;
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      if (lower[lane] == kFarAway) continue;
+      extreme = !any ? terms[lane] : largest_term_ ? std::max(extreme, terms[lane]) : std::min(extreme, terms[lane]);
+      any = true;
+    }
+    for (std::size_t k = 0; k < dim_; ++k) {
+      double least = kFarAway, most = any ? -kFarAway : kFarAway;
+      for (std::size_t lane = 0; lane < kLanes; ++lane) {
+        least = std::min(least, lower[k * kLanes + lane]);
+        const double x = upper[k * kLanes + lane];
+        most = x == kFarAway ? most : std::max(most, x);
+      }
+      into[k * kLanes] = least;
+      into[(dim_ + k) * kLanes] = most;
+    }
+    into[2 * dim_ * kLanes] = extreme;
+  }
+
+  void bound_block(std::size_t block, const double* rows) { bound(box(0, block), rows, rows, rows + dim_ * kLanes); }
+
+  void bound_node(std::size_t level, std::size_t node) {
+    const double* rows = levels_[level - 1].data() + node * index_node_doubles(dim_);
+    bound(box(level, node), rows, rows + dim_ * kLanes, rows + 2 * dim_ * kLanes);
+  }
+
+  std::size_t dim_;
+  bool largest_term_;
+  std::vector<AlignedDoubles> levels_;
+};
+
+}  // namespace silverbirch
