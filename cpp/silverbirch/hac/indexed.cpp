@@ -3,6 +3,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "boruvka.hpp"
 #include "lazy_heap.hpp"
 #include "rounds.hpp"
 
@@ -51,6 +52,12 @@ Merges IndexedClustering::run(bool by_rounds) && {
     LazyHeap(clusters_, objects_, history_, progress_).run(threads_);
   progress_(history_.size(), objects_ - 1);
   return std::move(history_).finish(by_rounds || clusters_.is_reducible());
+}
+
+Merges IndexedClustering::run_single() && {
+  Boruvka(clusters_, threads_, progress_).run(history_);
+  progress_(history_.size(), objects_ - 1);
+  return std::move(history_).finish(true);
 }
 
 }  // namespace silverbirch

@@ -52,6 +52,11 @@ class IndexedClusters {
     return find_(tree_, slot, known, visits);
   }
 
+  std::size_t level_count() const { return tree_.level_count; }
+  NearestSlot nearest_in_other(const Components& components, Slot slot, double within) const {
+    return kernels().index->nearest_in_other[IndexSearch::unrolled(dim_)](tree_, components, slot, within);
+  }
+
   double distance(Slot a, Slot b) const {
     const double *x = lane(a), *y = lane(b);
     double gap = 0.0;

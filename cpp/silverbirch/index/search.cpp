@@ -30,12 +30,29 @@ struct WardNearness {
   static SILVERBIRCH_INLINE double distance(double gap, double a, double b) { return gap / (a + b); }
 };
 
-// Who is asking: a slot of the tree, which is not its own neighbour, or a point from outside.
+// Who is asking: a slot of the tree, which is not its own neighbour; a slot that looks for another component; or a point
+// from outside.
 struct BySlot {
   static constexpr std::size_t stride = kLanes;  // of the coordinates of its mean
   Slot self;
   const std::uint32_t* names;
-  SILVERBIRCH_INLINE bool is(Slot slot) const { return slot == self; }
+  SILVERBIRCH_INLINE bool ignores(Slot slot) const { return slot == self; }
+  SILVERBIRCH_INLINE bool ignores(std::size_t, std::size_t) const { return false; }
+  SILVERBIRCH_INLINE bool prefers(Slot a, Slot b) const {
+    return b == kNoSlot || pair_key(names[self], names[a]) < pair_key(names[self], names[b]);
+  }
+};
+
+struct ByComponent {
+  static constexpr std::size_t stride = kLanes;
+  Slot self;
+  std::uint32_t own;
+  const Components& components;
+  const std::uint32_t* names;
+  SILVERBIRCH_INLINE bool ignores(Slot slot) const { return components.of_slot[slot] == own; }
+  SILVERBIRCH_INLINE bool ignores(std::size_t level, std::size_t child) const {
+    return components.of_child[level][child] == own;
+  }
   SILVERBIRCH_INLINE bool prefers(Slot a, Slot b) const {
     return b == kNoSlot || pair_key(names[self], names[a]) < pair_key(names[self], names[b]);
   }
@@ -44,7 +61,8 @@ struct BySlot {
 struct ByPoint {
   static constexpr std::size_t stride = 1;
   const std::uint32_t* names;
-  SILVERBIRCH_INLINE bool is(Slot) const { return false; }
+  SILVERBIRCH_INLINE bool ignores(Slot) const { return false; }
+  SILVERBIRCH_INLINE bool ignores(std::size_t, std::size_t) const { return false; }
   SILVERBIRCH_INLINE bool prefers(Slot a, Slot b) const { return b == kNoSlot || names[a] < names[b]; }
 };
 
@@ -97,7 +115,7 @@ class Search {
       const unsigned lane = static_cast<unsigned>(__builtin_ctz(near));
       const double distance = Nearness::distance(gaps[lane], term_, terms[lane]);
       const Slot slot = static_cast<Slot>(block * kLanes + lane);
-      if (distance > best_.distance || asker_.is(slot)) continue;
+      if (distance > best_.distance || asker_.ignores(slot)) continue;
       if (distance == best_.distance && !asker_.prefers(slot, best_.slot)) continue;
       best_ = {slot, distance};
       limit_ = distance * kSlack;
@@ -126,6 +144,7 @@ class Search {
       if (Nearness::distance(gaps[lane], term_, terms[lane]) > limit_)
         continue;  // something nearer was found meanwhile
       const std::size_t child = node * kLanes + lane;
+      if (asker_.ignores(level, child)) continue;
       if (level == 0)
         scan(child);
       else
@@ -168,6 +187,16 @@ NearestSlot nearest_to_slot(const PackedTree& tree, Slot slot, NearestSlot known
 }
 
 template <std::size_t Dim>
+NearestSlot nearest_in_other(const PackedTree& tree, const Components& components, Slot slot, double within) {
+  const std::size_t block = slot / kLanes;
+  const double* mean = tree.blocks + block * index_block_doubles(Dim ? Dim : tree.dim) + slot % kLanes;
+  const ByComponent asker{slot, components.of_slot[slot], components, tree.names};
+  Search<CentroidNearness, ByComponent, Dim> search(tree, mean, 0.0, asker, {kNoSlot, within});
+  search.climb(block);
+  return search.best();
+}
+
+template <std::size_t Dim>
 NearestSlot nearest_to_point(const PackedTree& tree, const double* point) {
   Search<CentroidNearness, ByPoint, Dim> search(tree, point, 0.0, {tree.names}, {});
   search.descend();
@@ -181,6 +210,7 @@ NearestSlot nearest_to_point(const PackedTree& tree, const double* point) {
   {function(0), function(1), function(2), function(3), function(4), function(5), function(6), function(7), function(8)}
 #define SILVERBIRCH_CENTROID(dim) nearest_to_slot<CentroidNearness, dim>
 #define SILVERBIRCH_AVERAGE(dim) nearest_to_slot<AverageNearness, dim>
+#define SILVERBIRCH_OTHER(dim) nearest_in_other<dim>
 #define SILVERBIRCH_POINT(dim) nearest_to_point<dim>
 #define SILVERBIRCH_WARD(dim) nearest_to_slot<WardNearness, dim>
 
@@ -188,6 +218,7 @@ extern const IndexSearch SILVERBIRCH_INDEX_SEARCH;
 const IndexSearch SILVERBIRCH_INDEX_SEARCH = {
     {{SILVERBIRCH_FOR_DIMENSIONS(SILVERBIRCH_CENTROID), SILVERBIRCH_FOR_DIMENSIONS(SILVERBIRCH_AVERAGE),
       SILVERBIRCH_FOR_DIMENSIONS(SILVERBIRCH_WARD)}},
+    SILVERBIRCH_FOR_DIMENSIONS(SILVERBIRCH_OTHER),
     SILVERBIRCH_FOR_DIMENSIONS(SILVERBIRCH_POINT),
 };
 

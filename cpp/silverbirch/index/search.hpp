@@ -41,6 +41,13 @@ struct PackedTree {
   const std::uint32_t* names = nullptr;               // of the slots; what equals are told apart by
 };
 
+// Which component of a forest each slot belongs to, and each child of a node if all below it belong to the same.
+struct Components {
+  static constexpr std::uint32_t kMixed = static_cast<std::uint32_t>(-1);
+  const std::uint32_t* of_slot = nullptr;
+  std::array<const std::uint32_t*, PackedTree::kMostLevels> of_child = {};
+};
+
 struct NearestSlot {
   Slot slot = kNoSlot;
   double distance = kBeyondAll;
@@ -62,6 +69,10 @@ struct IndexSearch {
   // the blocks looked at to `visits`.
   using NearestToSlot = NearestSlot (*)(const PackedTree& tree, Slot slot, NearestSlot known, std::size_t& visits);
   std::array<std::array<NearestToSlot, kUnrolled + 1>, 3> nearest_to_slot;
+
+  // The nearest slot of another component, in Euclidean distance, then by pair_key; kNoSlot if none is as near as `within`.
+  using NearestInOther = NearestSlot (*)(const PackedTree& tree, const Components& components, Slot slot, double within);
+  std::array<NearestInOther, kUnrolled + 1> nearest_in_other;
 
   // The nearest slot of a point, by Euclidean distance, then name.
   using NearestToPoint = NearestSlot (*)(const PackedTree& tree, const double* point);
