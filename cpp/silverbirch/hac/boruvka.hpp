@@ -1,5 +1,5 @@
-// Single linkage by Borůvka's minimum spanning tree over an index [Borůvka 1926; March, Ram & Gray 2010, "Fast Euclidean
-// minimum spanning tree"].
+// Single linkage by Borůvka's minimum spanning tree over an index [Borůvka 1926; March, Ram & Gray 2010, "Fast
+// Euclidean minimum spanning tree"].
 //
 // In each round every component finds its shortest edge to another one, and all those edges join the tree. A point
 // remembers the nearest outside its component that it last found: that stays the nearest until the two are joined, and
@@ -68,9 +68,10 @@ class Boruvka {
     labels_.resize(points_.level_count());
     for (std::size_t level = 0; level < labels_.size(); ++level) {
       std::vector<std::uint32_t>& own = labels_[level];
-      own.resize(blocks_for(below->size()));
+      const std::size_t span = level == 0 ? kLeafSlots : kLanes;
+      own.resize((below->size() + span - 1) / span);
       for (std::size_t child = 0; child < own.size(); ++child) {
-        const std::size_t begin = child * kLanes, end = std::min(begin + kLanes, below->size());
+        const std::size_t begin = child * span, end = std::min(begin + span, below->size());
         own[child] = (*below)[begin];
         for (std::size_t i = begin + 1; i < end; ++i)
           if ((*below)[i] != own[child]) own[child] = Components::kMixed;

@@ -36,13 +36,13 @@ IndexedClustering::IndexedClustering(const FeaturesView& features, CfDistance di
 
 bool IndexedClustering::pays() const {
   constexpr std::size_t kSample = 256, kTooFewToMatter = 128;
-  constexpr double kDearness = 6.0;  // of a block found through boxes against one scanned in a row
-  const std::size_t blocks = blocks_for(clusters_.slot_count());
-  if (blocks <= kTooFewToMatter) return true;
+  constexpr double kDearness = 6.0;  // of a leaf found through boxes against one scanned in a row
+  const std::size_t leaves = leaves_for(clusters_.slot_count());
+  if (leaves <= kTooFewToMatter) return true;
   std::size_t visits = 0;
   for (std::size_t i = 0; i < kSample; ++i)
     clusters_.nearest(static_cast<Slot>(i * clusters_.slot_count() / kSample), {}, visits);
-  return kDearness * static_cast<double>(visits) < static_cast<double>(kSample * blocks);
+  return kDearness * static_cast<double>(visits) < static_cast<double>(kSample * leaves);
 }
 
 Merges IndexedClustering::run(bool by_rounds) && {

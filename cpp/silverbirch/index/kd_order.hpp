@@ -1,7 +1,7 @@
-// Puts points into the order of a packed kd-tree: every run of 8, 64, 512 … is a box of near points.
+// Puts points into the order of a packed kd-tree: every leaf, every eight leaves, every 64 … are a box of near points.
 //
-// A range is halved at its widest dimension, at a boundary of the largest node below it, and so on down to blocks of
-// eight [Bentley 1975]. Only the quality of the boxes depends on the order, never an answer, so the keys may be
+// A range is halved at its widest dimension, at a boundary of the largest node below it, and so on down to
+// leaves [Bentley 1975]. Only the quality of the boxes depends on the order, never an answer, so the keys may be
 // rounded: a float and a number in 64 bits, which sort fast.
 #pragma once
 
@@ -13,6 +13,7 @@
 
 #include "../feature_block.hpp"
 #include "../parallel.hpp"
+#include "search.hpp"
 
 namespace silverbirch {
 
@@ -29,7 +30,7 @@ inline KdKey kd_key(float coordinate, std::size_t point) {
 
 // Where a range of keys is cut in two: at a boundary of the largest node below it.
 inline std::size_t kd_middle(std::size_t size) {
-  std::size_t child_span = kLanes;
+  std::size_t child_span = kLeafSlots;
   while (child_span * kLanes < size) child_span *= kLanes;
   return (size + child_span - 1) / child_span / 2 * child_span;
 }
@@ -71,7 +72,7 @@ std::size_t kd_halve(KdKey* keys, std::size_t size, std::size_t dim, Coordinate 
 
 template <class Coordinate>
 void kd_sort(KdKey* keys, std::size_t size, std::size_t dim, Coordinate coordinate) {
-  if (size <= kLanes) return;
+  if (size <= kLeafSlots) return;
   const std::size_t middle = kd_halve(keys, size, dim, coordinate);
   kd_sort(keys, middle, dim, coordinate);
   kd_sort(keys + middle, size - middle, dim, coordinate);
@@ -103,7 +104,7 @@ void kd_order(std::vector<KdKey>& keys, std::size_t dim, Coordinate coordinate, 
   struct Range {
     std::size_t begin, size;
   };
-  const std::size_t fits = std::max<std::size_t>(kLanes, (std::size_t{1} << 17) / dim);
+  const std::size_t fits = std::max<std::size_t>(kLeafSlots, (std::size_t{1} << 17) / dim);
   std::vector<Range> ranges = {{0, keys.size()}};
   const auto for_ranges = [&](auto work) {
     parallel_for(ranges.size(), 1, threads, no_progress, [&](std::size_t begin, std::size_t end) {
@@ -118,14 +119,14 @@ void kd_order(std::vector<KdKey>& keys, std::size_t dim, Coordinate coordinate, 
     std::vector<Range> halves(2 * ranges.size());
     for_ranges([&](std::size_t i) {
       const auto [begin, size] = ranges[i];
-      const std::size_t middle = size > kLanes ? kd_halve(keys.data() + begin, size, dim, from_first) : size;
+      const std::size_t middle = size > kLeafSlots ? kd_halve(keys.data() + begin, size, dim, from_first) : size;
       halves[2 * i] = {begin, middle};
       halves[2 * i + 1] = {begin + middle, size - middle};
     });
     ranges = std::move(halves);
   }
   for_ranges([&](std::size_t i) {
-    if (ranges[i].size > kLanes) kd_sort_closely(keys.data() + ranges[i].begin, ranges[i].size, dim, coordinate);
+    if (ranges[i].size > kLeafSlots) kd_sort_closely(keys.data() + ranges[i].begin, ranges[i].size, dim, coordinate);
   });
 }
 

@@ -12,26 +12,31 @@ constexpr double kSlack = 1.0 + 1e-15;
 
 // Each says which gaps can be as near as `limit`, without a division, and what the distance is exactly.
 struct CentroidNearness {
-  static SILVERBIRCH_INLINE Truth within(Vector gap, Vector, double, double limit) { return gap <= limit; }
+  template <class Value>
+  static SILVERBIRCH_INLINE auto within(Value gap, Value, double, double limit) {
+    return gap <= limit;
+  }
   static SILVERBIRCH_INLINE double distance(double gap, double, double) { return gap; }
 };
 
 struct AverageNearness {
-  static SILVERBIRCH_INLINE Truth within(Vector gap, Vector terms, double own, double limit) {
+  template <class Value>
+  static SILVERBIRCH_INLINE auto within(Value gap, Value terms, double own, double limit) {
     return gap + (own + terms) <= limit;
   }
   static SILVERBIRCH_INLINE double distance(double gap, double a, double b) { return gap + (a + b); }
 };
 
 struct WardNearness {
-  static SILVERBIRCH_INLINE Truth within(Vector gap, Vector terms, double own, double limit) {
+  template <class Value>
+  static SILVERBIRCH_INLINE auto within(Value gap, Value terms, double own, double limit) {
     return gap <= limit * (own + terms);
   }
   static SILVERBIRCH_INLINE double distance(double gap, double a, double b) { return gap / (a + b); }
 };
 
-// Who is asking: a slot of the tree, which is not its own neighbour; a slot that looks for another component; or a point
-// from outside.
+// Who is asking: a slot of the tree, which is not its own neighbour; a slot that looks for another component; or a
+// point from outside.
 struct BySlot {
   static constexpr std::size_t stride = kLanes;  // of the coordinates of its mean
   Slot self;
@@ -75,10 +80,10 @@ class Search {
   SILVERBIRCH_INLINE NearestSlot best() const { return best_; }
   SILVERBIRCH_INLINE std::size_t visits() const { return visits_; }
 
-  // From the block up: each node but what lies below the child come from.
-  SILVERBIRCH_INLINE void climb(std::size_t block) {
-    scan(block);
-    std::size_t child = block;
+  // From the leaf up: each node but what lies below the child come from.
+  SILVERBIRCH_INLINE void climb(std::size_t leaf) {
+    scan(leaf);
+    std::size_t child = leaf;
     for (std::size_t level = 0; level < tree_.level_count; ++level) {
       visit(level, child / kLanes, ~(1U << child % kLanes));
       child /= kLanes;
@@ -95,26 +100,26 @@ class Search {
  private:
   SILVERBIRCH_INLINE std::size_t dim() const { return Dim ? Dim : tree_.dim; }
 
-  SILVERBIRCH_INLINE void scan(std::size_t block) {
+  SILVERBIRCH_INLINE void scan(std::size_t leaf) {
     ++visits_;
-    const double* rows = tree_.blocks + block * index_block_doubles(dim());
-    alignas(64) double gaps[kLanes];
+    const double* rows = tree_.blocks + leaf * kLeafBlocks * index_block_doubles(dim());
+    alignas(64) double gaps[kLeafSlots];
     unsigned near = 0;
-    for (std::size_t p = 0; p < kParts; ++p) {
-      const double* row = rows + p * kWidth;
+    for (std::size_t p = 0; p < kLeafSlots; p += kWidth) {
+      const double* row = rows + p / kLanes * index_block_doubles(dim()) + p % kLanes;
       Vector gap = {};
       for (std::size_t k = 0; k < dim(); ++k) {
         const Vector difference = mean_[k * Asker::stride] - load(row + k * kLanes);
         gap += difference * difference;
       }
-      store(gaps + p * kWidth, gap);
-      near |= lanes(Nearness::within(gap, load(row + dim() * kLanes), term_, limit_)) << (p * kWidth);
+      store(gaps + p, gap);
+      near |= lanes(Nearness::within(gap, load(row + dim() * kLanes), term_, limit_)) << p;
     }
-    const double* terms = rows + dim() * kLanes;
     for (; near; near &= near - 1) {
       const unsigned lane = static_cast<unsigned>(__builtin_ctz(near));
-      const double distance = Nearness::distance(gaps[lane], term_, terms[lane]);
-      const Slot slot = static_cast<Slot>(block * kLanes + lane);
+      const double other_term = rows[lane / kLanes * index_block_doubles(dim()) + dim() * kLanes + lane % kLanes];
+      const double distance = Nearness::distance(gaps[lane], term_, other_term);
+      const Slot slot = static_cast<Slot>(leaf * kLeafSlots + lane);
       if (distance > best_.distance || asker_.ignores(slot)) continue;
       if (distance == best_.distance && !asker_.prefers(slot, best_.slot)) continue;
       best_ = {slot, distance};
@@ -178,21 +183,20 @@ class Search {
 template <class Nearness, std::size_t Dim>
 NearestSlot nearest_to_slot(const PackedTree& tree, Slot slot, NearestSlot known, std::size_t& visits) {
   const std::size_t dim = Dim ? Dim : tree.dim;
-  const std::size_t block = slot / kLanes;
-  const double* mean = tree.blocks + block * index_block_doubles(dim) + slot % kLanes;
+  const double* mean = tree.blocks + slot / kLanes * index_block_doubles(dim) + slot % kLanes;
   Search<Nearness, BySlot, Dim> search(tree, mean, mean[dim * kLanes], {slot, tree.names}, known);
-  search.climb(block);
+  search.climb(slot / kLeafSlots);
   visits += search.visits();
   return search.best();
 }
 
 template <std::size_t Dim>
 NearestSlot nearest_in_other(const PackedTree& tree, const Components& components, Slot slot, double within) {
-  const std::size_t block = slot / kLanes;
-  const double* mean = tree.blocks + block * index_block_doubles(Dim ? Dim : tree.dim) + slot % kLanes;
+  const std::size_t dim = Dim ? Dim : tree.dim;
+  const double* mean = tree.blocks + slot / kLanes * index_block_doubles(dim) + slot % kLanes;
   const ByComponent asker{slot, components.of_slot[slot], components, tree.names};
   Search<CentroidNearness, ByComponent, Dim> search(tree, mean, 0.0, asker, {kNoSlot, within});
-  search.climb(block);
+  search.climb(slot / kLeafSlots);
   return search.best();
 }
 

@@ -1,10 +1,11 @@
 // The exactly nearest slot of a packed kd-tree: what is searched, and the searches, chosen for the machine's vector
 // unit.
 //
-// The slots are in kd-order, eight to a block; eight blocks share a node, eight nodes the next, with no pointers: the
-// children of node i are 8i … 8i+7 of the level below. A node holds the bounding boxes of its children, again dimension
-// by dimension, so that one vector pass bounds all eight. Boxes and points are evaluated in the same order of
-// operations, so rounding keeps a box's bound below the distances of its points and pruning never loses the answer.
+// The slots are in kd-order, eight to a block and a few blocks to a leaf; eight leaves share a node, eight nodes the
+// next, with no pointers: the children of node i are 8i … 8i+7 of the level below. A node holds the bounding boxes of
+// its children, again dimension by dimension, so that one vector pass bounds all eight. Boxes and points are evaluated
+// in the same order of operations, so rounding keeps a box's bound below the distances of its points and pruning never
+// loses the answer.
 #pragma once
 
 #include <array>
@@ -28,6 +29,11 @@ enum class Nearness { centroid, average, ward };
 // weights.
 inline constexpr double kBeyondAll = 1e240;
 
+// Scanning a block takes less time than deciding to: a leaf of several saves decisions.
+inline constexpr std::size_t kLeafBlocks = 4;
+inline constexpr std::size_t kLeafSlots = kLeafBlocks * kLanes;
+constexpr std::size_t leaves_for(std::size_t slots) { return (slots + kLeafSlots - 1) / kLeafSlots; }
+
 constexpr std::size_t index_block_doubles(std::size_t dim) { return (dim + 1) * kLanes; }     // means, terms
 constexpr std::size_t index_node_doubles(std::size_t dim) { return (2 * dim + 1) * kLanes; }  // lower, upper, terms
 
@@ -35,9 +41,9 @@ struct PackedTree {
   static constexpr std::size_t kMostLevels = 11;  // 8^12 slots are more than there are numbers for
 
   std::size_t dim = 0;
-  std::size_t level_count = 0;                        // levels of nodes above the blocks
+  std::size_t level_count = 0;                        // levels of nodes above the leaves
   const double* blocks = nullptr;                     // an empty lane: mean at kFarAway, term 0
-  std::array<const double*, kMostLevels> nodes = {};  // nodes[0]: those whose children are blocks
+  std::array<const double*, kMostLevels> nodes = {};  // nodes[0]: those whose children are leaves
   const std::uint32_t* names = nullptr;               // of the slots; what equals are told apart by
 };
 
@@ -66,12 +72,14 @@ struct IndexSearch {
   static constexpr std::size_t kUnrolled = 8;  // dimensions with loops of fixed length; 0 stands for all others
 
   // The nearest other slot of one, by distance, then pair_key; `known` is a slot whose distance is known already. Adds
-  // the blocks looked at to `visits`.
+  // the leaves looked at to `visits`.
   using NearestToSlot = NearestSlot (*)(const PackedTree& tree, Slot slot, NearestSlot known, std::size_t& visits);
   std::array<std::array<NearestToSlot, kUnrolled + 1>, 3> nearest_to_slot;
 
-  // The nearest slot of another component, in Euclidean distance, then by pair_key; kNoSlot if none is as near as `within`.
-  using NearestInOther = NearestSlot (*)(const PackedTree& tree, const Components& components, Slot slot, double within);
+  // The nearest slot of another component, in Euclidean distance, then by pair_key; kNoSlot if none is as near as
+  // `within`.
+  using NearestInOther = NearestSlot (*)(const PackedTree& tree, const Components& components, Slot slot,
+                                         double within);
   std::array<NearestInOther, kUnrolled + 1> nearest_in_other;
 
   // The nearest slot of a point, by Euclidean distance, then name.
