@@ -1,12 +1,13 @@
 """python -m benchmarks list | run | billion | render | instructions"""
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
 from . import runner
 from .jobs import SUITES, suite_named
 
-QUICK_ROWS = 4_000
+QUICK_ROWS = 3_000
 QUICK_RESULTS = runner.ROOT / "build" / "quick-benchmark"
 
 
@@ -41,13 +42,16 @@ def list_suites(options: argparse.Namespace) -> None:
 def run_suites(options: argparse.Namespace) -> None:
     chosen = [suite_named(name) for name in options.suite] or [suite for suite in SUITES if suite.by_default]
     if options.quick:
-        runner.run(chosen, options.results or QUICK_RESULTS, options.repeats or 1, cap=QUICK_ROWS)
+        small = [suite.small(QUICK_ROWS) for suite in chosen]
+        runner.run(small, options.results or QUICK_RESULTS, options.repeats or 1)
     else:
         runner.run(chosen, options.results or runner.RESULTS, options.repeats or 3)
 
 
 def run_billion(options: argparse.Namespace) -> None:
-    runner.run([suite_named("billion")], options.results, repeats=1, cap=options.rows)
+    suite = suite_named("billion")
+    cases = tuple(replace(case, rows=options.rows) for case in suite.cases)
+    runner.run([replace(suite, cases=cases)], options.results, repeats=1)
 
 
 def render_results(options: argparse.Namespace) -> None:

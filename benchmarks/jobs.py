@@ -51,20 +51,26 @@ class Suite:
     timeout: float = 180.0
     by_default: bool = True
 
-    def jobs(self, cap: int | None = None) -> Iterator[Job]:
-        """Peers first: the heights of the first one are what others are compared with. `cap` bounds the rows."""
-        for case in self.capped_cases(cap):
+    def jobs(self) -> Iterator[Job]:
+        """Peers first: the heights of the first one are what others are compared with."""
+        for case in self.cases:
             for implementation in (*self.peers, "silverbirch"):
                 if case.rows <= self.peers.get(implementation, case.rows):
                     yield Job(**asdict(case), suite=self.name, implementation=implementation)
 
-    def capped_cases(self, cap: int | None) -> tuple[Case, ...]:
-        if cap is None:
-            return self.cases
+    def small(self, rows: int) -> Suite:
+        """The same work on few rows of one kind of data: to see that everything works."""
         small = (
-            replace(case, rows=min(case.rows, cap), max_leaves=min(case.max_leaves, cap // 5)) for case in self.cases
+            replace(
+                case,
+                rows=min(case.rows, rows),
+                columns=min(case.columns, 64),
+                data="uniform",
+                max_leaves=min(case.max_leaves, rows // 5),
+            )
+            for case in self.cases
         )
-        return tuple(dict.fromkeys(small))
+        return replace(self, cases=tuple(dict.fromkeys(small)))
 
 
 def cases(rows: tuple[int, ...], data: tuple[str, ...] = BOTH, **common: Any) -> tuple[Case, ...]:

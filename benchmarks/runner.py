@@ -23,7 +23,7 @@ THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
 Row = dict[str, Any]
 
 
-def run(suites: Iterable[Suite], folder: Path, repeats: int, cap: int | None = None) -> None:
+def run(suites: Iterable[Suite], folder: Path, repeats: int) -> None:
     """Writes folder/<suite>.jsonl anew for each suite."""
     folder.mkdir(parents=True, exist_ok=True)
     place = machine.describe()
@@ -31,16 +31,16 @@ def run(suites: Iterable[Suite], folder: Path, repeats: int, cap: int | None = N
         print(f"{suite.name}: {suite.title}", flush=True)
         path = folder / f"{suite.name}.jsonl"
         with path.open("w", encoding="utf-8") as file:
-            for row in rows_of(suite, repeats, cap):
+            for row in rows_of(suite, repeats):
                 row["machine"] = place
                 file.write(json.dumps(row) + "\n")
                 file.flush()
                 print(f"  {one_line(row)}", flush=True)
 
 
-def rows_of(suite: Suite, repeats: int, cap: int | None = None) -> Iterable[Row]:
+def rows_of(suite: Suite, repeats: int) -> Iterable[Row]:
     """Repeat 1 of all jobs, repeat 2 of all jobs, ...: what disturbs the machine for a while disturbs all."""
-    jobs = list(suite.jobs(cap))
+    jobs = list(suite.jobs())
     for implementation in sorted({job.implementation for job in jobs if not machine.installed(job.implementation)}):
         print(f"  {implementation} is not installed and left out: pip install '.[bench]'", flush=True)
         jobs = [job for job in jobs if job.implementation != implementation]

@@ -35,6 +35,8 @@ def measure(job: Job, heights_folder: Path) -> dict[str, Any]:
     row |= {"rss_before_mb": before, "rss_peak_mb": _memory("VmHWM")}
     row["beyond_mb"] = max(0.0, row["rss_peak_mb"] - before)
     row |= work.describe(result)
+    if "chunk_mb" in row:
+        row["beyond_chunk_mb"] = row["beyond_mb"] - row["chunk_mb"]
     if "heights" in row:
         row |= heights.compare(row.pop("heights"), heights_folder, job.name(), job.implementation)
     return row
