@@ -191,6 +191,7 @@ SUITES = (
         (
             *cases((10 * THOUSAND, 100 * THOUSAND, MILLION, 10 * MILLION), ("mixture",), task="tree", max_leaves=2_000),
             *_tree(MILLION, (1_000, 4_000, 16_000, 64_000), ("mixture",)),
+            *(Case(MILLION, data="mixture", task="features", max_leaves=m) for m in (1_000, 4_000, 16_000, 64_000)),
             *(Case(100 * THOUSAND, d, data="mixture", task="tree", max_leaves=2_000) for d in (2, 8, 32, 128, 512)),
             *(Case(10 * THOUSAND, d, data=kind) for d in (2, 4, 8, 16, 32, 64) for kind in BOTH),
         ),

@@ -1,4 +1,7 @@
-"""Raw rows to docs/benchmarks.md, its figure, and the table in the README between <!-- benchmark --> marks."""
+"""Raw rows to docs/benchmarks.md, its figure, and the table in the README between <!-- benchmark --> marks.
+
+What no row can say, such as why a target was missed, is written by hand in notes.md and put below the targets.
+"""
 
 from __future__ import annotations
 
@@ -57,8 +60,8 @@ def page(rows: Sequence[Row], summaries: Sequence[Summary]) -> str:
         losses(summaries),
         *(part for suite in SUITES for part in suite_part(suite, summaries)),
         "## Exponents",
-        "The slope of a straight line through the medians in log-log scale, over three sizes or more; less than 1 ms or "
-        "1 MB is left out.",
+        "The slope of a straight line through the medians in log-log scale, over three sizes or more, without what is "
+        "below 1 ms or 1 MB.",
         exponents(summaries),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
