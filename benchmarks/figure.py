@@ -16,7 +16,7 @@ STYLES = {
     "scikit-learn": ("#CC79A7", "v"),
     "betula-cluster": ("#555555", "P"),
 }
-PANELS = (("wall", "seconds (wall)"), ("beyond_mb", "peak memory beyond the data (MB)"))
+PANELS = (("cpu", "CPU time (s)"), ("beyond_mb", "peak memory beyond the data (MB)"))
 
 
 def draw(summaries: Sequence[Summary], path: Path) -> None:
@@ -41,7 +41,7 @@ def draw(summaries: Sequence[Summary], path: Path) -> None:
         axis.set(xscale="log", yscale="log", xlabel="points, 5 columns, uniform", ylabel=label)
         axis.grid(which="major", color="#dddddd", linewidth=0.7)
         axis.spines[["top", "right"]].set_visible(False)
-    axes[0].set_title("Exact Ward, one thread", loc="left", fontsize=11)
-    axes[0].legend(frameon=False, fontsize=9, loc="upper left")
+    figure.suptitle("Exact Ward, one thread: medians, least and greatest", fontsize=11)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=6, frameon=False, fontsize=9)
     figure.savefig(path, dpi=130)
     plt.close(figure)

@@ -17,18 +17,18 @@ def rmsd(X: NDArray, labels: NDArray) -> float:
     return float(np.sqrt(squared / len(X)))
 
 
-def cut(merges: NDArray, leaves: int, clusters: int) -> NDArray[np.int32]:
+def cut(merges: NDArray, leaves: int, clusters: int) -> NDArray[np.int64]:
     """Labels of the leaves once the first leaves - clusters merges are made. Merges as in Z: merge i makes the node
     leaves + i of the two nodes in columns 0 and 1."""
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
-
     made = leaves - clusters
-    parent = np.repeat(np.arange(leaves, leaves + made), 2)
-    child = np.asarray(merges)[:made, :2].astype(np.int64).ravel()
-    nodes = leaves + made
-    graph = coo_matrix((np.ones(2 * made, dtype=bool), (parent, child)), shape=(nodes, nodes))
-    return connected_components(graph, directed=False)[1][:leaves]
+    top = np.arange(leaves + made)
+    for column in (0, 1):
+        top[np.asarray(merges[:made, column], dtype=np.int64)] = np.arange(leaves, leaves + made)
+    while not np.array_equal(above := top[top], top):  # each round doubles the steps taken upwards
+        top = above
+    is_top = np.zeros(len(top), dtype=np.int64)
+    is_top[top[:leaves]] = 1
+    return (np.cumsum(is_top) - 1)[top[:leaves]]
 
 
 def cut_spanning_tree(edges: NDArray, leaves: int, clusters: int) -> NDArray[np.int32]:

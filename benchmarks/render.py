@@ -228,20 +228,21 @@ def headline(rows: Sequence[Row], summaries: Sequence[Summary]) -> str:
             best = min((s for s in peers if s.seconds is not None), key=lambda s: s.seconds, default=None)
             lines.append((f"{work} ({ours.job.data})", *headline_cells(ours, best)))
     m = rows[0]["machine"]
-    where_from = f"{m['cpu']}, one of {m['cores']} cores, {m['instruction_set']}, {rows[0]['started'][:10]}"
+    where_from = f"{m['cpu']}, {m['instruction_set']}, {rows[0]['started'][:10]}"
     text = table(("work", "silverbirch", "fastest peer measured", "ratio"), lines)
     return (
-        f"{text}\n\n{where_from}: `make bench`. All rows, losses and targets: [docs/benchmarks.md](docs/benchmarks.md)."
+        f"{text}\n\nCPU time of one thread and peak memory beyond the data, medians; {where_from}; by `make bench`. "
+        "Everything, losses too: [docs/benchmarks.md](docs/benchmarks.md)."
     )
 
 
 def headline_cells(ours: Summary, best: Summary | None) -> Cells:
     if ours.failure:
         return ours.failure, "", ""
-    mine = f"{seconds(ours.median('wall'))} s, {ours.median('beyond_mb'):,.0f} MB"
+    mine = f"{seconds(ours.seconds)} s, {ours.median('beyond_mb'):,.0f} MB"
     if best is None:
         return mine, "none goes that far", ""
-    theirs = f"{best.job.implementation} {seconds(best.median('wall'))} s, {best.median('beyond_mb'):,.0f} MB"
+    theirs = f"{best.job.implementation} {seconds(best.seconds)} s, {best.median('beyond_mb'):,.0f} MB"
     return mine, theirs, f"{ratio(best, ours):.3g} ×"
 
 

@@ -80,6 +80,6 @@ def one_line(row: Row) -> str:
     who = f"{row['implementation']}, {row['threads']} thread{'s' if row['threads'] > 1 else ''}"
     if row["status"] != "ok":
         return f"{row['repeat']}. {what}, {who}: {row['status']} {row.get('reason', '')}"
-    detail = [f"{row['wall']:.4g} s", f"{row['beyond_mb']:.0f} MB"]
+    detail = [f"{row['wall']:.4g} s (CPU {row['cpu']:.4g})", f"{row['beyond_mb']:.0f} MB"]
     detail += [f"{name} {row[name]:.4g}" for name in ("rmsd", "leaf_sse", "exact_share") if name in row]
     return f"{row['repeat']}. {what}, {who}: {', '.join(detail)}"
