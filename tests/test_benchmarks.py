@@ -209,6 +209,9 @@ def test_limits_and_second_threads_are_judged():
     assert verdict(second, one, two).met is True
     assert verdict(second, one, row(0.7, suite="threads", threads=2)).met is False
     assert verdict(second, one).met is None
+    assert verdict(second, one, row(0.6, suite="threads", threads=2, extra={"height_difference": 1e-16})).met is False
+    coarser = row(0.6, suite="threads", threads=2, extra={"leaf_sse": 102.0})
+    assert verdict(second, row(1.0, suite="threads", extra={"leaf_sse": 100.0}), coarser).met is False
 
 
 def test_where_silverbirch_is_slower_is_written_down():
