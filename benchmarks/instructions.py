@@ -5,6 +5,7 @@ other instructions, so a count is judged only where one of the same compiler and
 """
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -17,6 +18,8 @@ BUILD = ROOT / "build" / "instructions"
 EXPECTED = Path(__file__).with_name("instructions.json")
 JOBS = ("tree", "ward")
 TOLERANCE = 0.03
+# Tools of the environment that runs this come first, also where it was not activated.
+TOOLS = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
 INSTRUCTION_SETS = ("avx2", "baseline")  # the fastest one that valgrind runs too
 
 Counts = dict[str, int]
@@ -24,7 +27,7 @@ Counts = dict[str, int]
 
 def check(update: bool) -> int:
     """The exit code: 1 where a job takes more instructions than expected."""
-    missing = [tool for tool in ("valgrind", "cmake", "c++") if shutil.which(tool) is None]
+    missing = [tool for tool in ("valgrind", "cmake", "c++") if shutil.which(tool, path=TOOLS) is None]
     if missing:
         print(f"skipped: instruction counts need {', '.join(missing)} (apt install valgrind cmake g++)")
         return 0
@@ -88,7 +91,7 @@ def collected(program: Path, job: str, instruction_set: str) -> int:
 
 
 def run(command: Sequence[str]) -> str:
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PATH": TOOLS})
     if done.returncode != 0:
         print(done.stdout[-2000:], done.stderr[-2000:], file=sys.stderr)
     done.check_returncode()
