@@ -76,7 +76,8 @@ def run_job(job: Job, heights: Path, timeout: float) -> Row:
 
 
 def one_line(row: Row) -> str:
-    what = f"{row['task']} {row['method']} {row['data']} {row['rows']:,} × {row['columns']} {row['dtype']}"
+    task = row["method"] if row["task"] == "linkage" else f"{row['task']} ≤ {row['max_leaves']:,} leaves"
+    what = f"{task}, {row['data']} {row['rows']:,} × {row['columns']} {row['dtype']}"
     who = f"{row['implementation']}, {row['threads']} thread{'s' if row['threads'] > 1 else ''}"
     if row["status"] != "ok":
         return f"{row['repeat']}. {what}, {who}: {row['status']} {row.get('reason', '')}"
