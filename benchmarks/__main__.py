@@ -18,7 +18,7 @@ def main(arguments: list[str] | None = None) -> None:
     run = verbs.add_parser("run", help="measure: one raw row a run to <results>/<suite>.jsonl")
     run.add_argument("suite", nargs="*", help="all but 'billion' where none is named")
     run.add_argument("--quick", action="store_true", help=f"at most {QUICK_ROWS:,} rows, once: does everything work?")
-    run.add_argument("--repeats", type=int, help="runs of each job that takes less than 12 s (default 3, quick 1)")
+    run.add_argument("--repeats", type=int, help="runs of each job that takes less than 10 s (default 3, quick 1)")
     run.add_argument("--results", type=Path, help="default benchmarks/results, quick build/quick-benchmark")
     billion = verbs.add_parser("billion", help="a billion rows from a generator: minutes")
     billion.add_argument("--rows", type=int, default=1_000_000_000)

@@ -24,6 +24,8 @@ def render(results: Path, root: Path) -> None:
     rows = read_rows(results)
     if not rows:
         raise SystemExit(f"no raw rows in {results}: run `python -m benchmarks run` first")
+    order = [suite.name for suite in SUITES]
+    rows.sort(key=lambda row: order.index(row["suite"]))
     summaries = summarize(rows)
     (root / "docs" / "images").mkdir(parents=True, exist_ok=True)
     figure.draw(summaries, root / "docs" / "images" / "benchmark.png")
@@ -69,7 +71,7 @@ def page(rows: Sequence[Row], summaries: Sequence[Summary]) -> str:
 
 HOW = """Each measurement is a process of its own that makes the data from a seed, loads the library, calls it once
 on 200 rows, and is measured from then on. Repeat 1 of all jobs of a suite comes before repeat 2. What took longer
-than 12 s is not repeated; work shorter than 0.2 s is looped within its process. All run on one thread except in the
+than 10 s is not repeated; work shorter than 0.2 s is looped within its process. All run on one thread except in the
 suite of threads. `wall` and `cpu` are the medians in seconds, with the least and the greatest wall time; `MB` is the
 peak of resident memory beyond what the process had with its data and libraries. `×` is the CPU time (with threads:
 the wall time) over silverbirch's: below 1, silverbirch is the slower one. Each peer is asked up to a number of rows

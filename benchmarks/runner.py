@@ -17,7 +17,7 @@ from .jobs import Job, Suite
 RESULTS = Path(__file__).parent / "results"
 ROOT = Path(__file__).parents[1]
 # What took longer than this is not run again: seconds that long vary little, and a run has to end.
-NOT_REPEATED_SECONDS = 12.0
+NOT_REPEATED_SECONDS = 10.0
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS")
 
 Row = dict[str, Any]

@@ -71,8 +71,9 @@ class FasterThan(Target):
         return text + (f", under {self.below[1]:g} {WORDS[self.below[0]]}" if self.below else "")
 
     def judge(self, ours: Summary, summaries: Sequence[Summary]) -> tuple[str, bool | None]:
-        findings = []
-        met = (ours.height_difference or 0.0) <= SAME_HEIGHTS
+        difference = ours.height_difference or 0.0
+        met = difference <= SAME_HEIGHTS
+        findings = [] if met else [f"heights differ by {difference:.1g}"]
         for name in self.peers:
             peer = same_case(summaries, ours.job, name)
             times = ratio(peer, ours)
