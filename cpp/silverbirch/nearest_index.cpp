@@ -1,5 +1,6 @@
 #include "nearest_index.hpp"
 
+#include <algorithm>
 #include <numeric>
 #include <stdexcept>
 
@@ -10,25 +11,55 @@ namespace silverbirch {
 
 NearestIndex::NearestIndex(const double* points, std::size_t count, std::size_t dim, const Progress& progress)
     : numbers_(count),
-      blocks_(leaves_for(count) * kLeafBlocks * index_block_doubles(dim)),
-      boxes_(dim, Nearness::centroid),
-      find_(kernels().index->nearest_to_point[IndexSearch::unrolled(dim)]) {
+      blocks_(leaves_for(count, kLabelLeaf) * (kLabelLeaf / kLanes) * index_block_doubles(dim)),
+      boxes_(dim, kLabelLeaf, Nearness::centroid),
+      row_order_(points, count, dim),
+      find_(kernels().index->nearest_to_points[IndexSearch::unrolled(dim)]) {
   if (count >= kNoSlot) throw std::invalid_argument("an index holds fewer than 2^32 points");
   std::vector<KdKey> order(count);
   std::iota(order.begin(), order.end(), KdKey{0});
-  kd_order(order, dim, [&](std::size_t point, std::size_t k) { return points[point * dim + k]; }, 1, progress);
-  for (std::size_t slot = 0; slot < leaves_for(count) * kLeafSlots; ++slot) {
+  kd_order(
+      order, kLabelLeaf, dim, [&](std::size_t point, std::size_t k) { return points[point * dim + k]; }, 1, progress);
+  for (std::size_t slot = 0; slot < leaves_for(count, kLabelLeaf) * kLabelLeaf; ++slot) {
     double* lane = blocks_.data() + slot / kLanes * index_block_doubles(dim) + slot % kLanes;
     if (slot < count) numbers_[slot] = static_cast<std::uint32_t>(point_of(order[slot]));
     for (std::size_t k = 0; k < dim; ++k) lane[k * kLanes] = slot < count ? points[numbers_[slot] * dim + k] : kFarAway;
   }
-  boxes_.pack(blocks_.data(), leaves_for(count), 1, progress);
+  boxes_.pack(blocks_.data(), leaves_for(count, kLabelLeaf), 1, progress);
   tree_.dim = dim;
+  tree_.slot_count = count;
   tree_.blocks = blocks_.data();
   tree_.names = numbers_.data();
   boxes_.show(tree_);
 }
 
-std::size_t NearestIndex::nearest(const double* query) const { return numbers_[find_(tree_, query).slot]; }
+template <class Scalar>
+void NearestIndex::nearest(const Scalar* rows, std::size_t row_count, std::int64_t* numbers) const {
+  const std::size_t dim = tree_.dim;
+  RowOrder row_order = row_order_;
+  std::vector<std::uint32_t> order;
+  row_order.order(rows, row_count, order);
+  AlignedDoubles group(dim * (kLanes + 2));
+  Slot nearest[kLanes] = {};
+  Slot likely = kNoSlot;
+  for (std::size_t begin = 0; begin < row_count; begin += kLanes) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      const Scalar* row = rows + order[std::min(begin + lane, row_count - 1)] * dim;
+      for (std::size_t k = 0; k < dim; ++k) group[k * kLanes + lane] = static_cast<double>(row[k]);
+    }
+    for (std::size_t k = 0; k < dim; ++k) {
+      const auto [least, greatest] = std::minmax_element(group.data() + k * kLanes, group.data() + (k + 1) * kLanes);
+      group[dim * kLanes + k] = *least;
+      group[dim * (kLanes + 1) + k] = *greatest;
+    }
+    find_(tree_, group.data(), likely, nearest);
+    for (std::size_t lane = 0; lane < std::min(kLanes, row_count - begin); ++lane)
+      numbers[order[begin + lane]] = numbers_[nearest[lane]];
+    likely = nearest[0];
+  }
+}
+
+template void NearestIndex::nearest(const float*, std::size_t, std::int64_t*) const;
+template void NearestIndex::nearest(const double*, std::size_t, std::int64_t*) const;
 
 }  // namespace silverbirch

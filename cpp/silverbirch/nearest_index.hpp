@@ -9,6 +9,7 @@
 #include "index/packed_boxes.hpp"
 #include "index/search.hpp"
 #include "progress.hpp"
+#include "row_order.hpp"
 
 namespace silverbirch {
 
@@ -17,8 +18,9 @@ class NearestIndex {
   // points: row-major, finite
   NearestIndex(const double* points, std::size_t count, std::size_t dim, const Progress& progress);
 
-  // Number of the nearest point; the lowest one among equally near ones.
-  std::size_t nearest(const double* query) const;
+  // Numbers of the points nearest to the rows; the lowest one among equally near ones.
+  template <class Scalar>
+  void nearest(const Scalar* rows, std::size_t row_count, std::int64_t* numbers) const;
   std::size_t dim() const { return tree_.dim; }
   std::size_t size() const { return numbers_.size(); }
 
@@ -27,7 +29,8 @@ class NearestIndex {
   AlignedDoubles blocks_;
   PackedBoxes boxes_;
   PackedTree tree_;
-  IndexSearch::NearestToPoint find_;
+  RowOrder row_order_;
+  IndexSearch::NearestToPoints find_;
 };
 
 }  // namespace silverbirch

@@ -68,7 +68,7 @@ class Boruvka {
     labels_.resize(points_.level_count());
     for (std::size_t level = 0; level < labels_.size(); ++level) {
       std::vector<std::uint32_t>& own = labels_[level];
-      const std::size_t span = level == 0 ? kLeafSlots : kLanes;
+      const std::size_t span = level == 0 ? kClusterLeaf : kLanes;
       own.resize((below->size() + span - 1) / span);
       for (std::size_t child = 0; child < own.size(); ++child) {
         const std::size_t begin = child * span, end = std::min(begin + span, below->size());

@@ -37,7 +37,7 @@ IndexedClustering::IndexedClustering(const FeaturesView& features, CfDistance di
 bool IndexedClustering::pays() const {
   constexpr std::size_t kSample = 256, kTooFewToMatter = 128;
   constexpr double kDearness = 6.0;  // of a leaf found through boxes against one scanned in a row
-  const std::size_t leaves = leaves_for(clusters_.slot_count());
+  const std::size_t leaves = leaves_for(clusters_.slot_count(), kClusterLeaf);
   if (leaves <= kTooFewToMatter) return true;
   std::size_t visits = 0;
   for (std::size_t i = 0; i < kSample; ++i)

@@ -28,7 +28,7 @@ class IndexedClusters {
         progress_(progress),
         alive_(features.size),
         now_(features.size, features.dim),
-        boxes_(features.dim, nearness) {
+        boxes_(features.dim, kClusterLeaf, nearness) {
     for (std::size_t i = 0; i < features.size; ++i) {
       const Feature feature = features[i];
       const double weight = vote == Vote::equal ? 1.0 : feature.weight;
@@ -106,8 +106,11 @@ class IndexedClusters {
   // By slot.
   struct Clusters {
     Clusters(std::size_t count, std::size_t dim)
-        : dim(dim), blocks(leaves_for(count) * kLeafBlocks * index_block_doubles(dim)), cluster(count), names(count) {
-      for (std::size_t slot = count; slot < leaves_for(count) * kLeafSlots; ++slot) clear_lane(slot);
+        : dim(dim),
+          blocks(leaves_for(count, kClusterLeaf) * (kClusterLeaf / kLanes) * index_block_doubles(dim)),
+          cluster(count),
+          names(count) {
+      for (std::size_t slot = count; slot < leaves_for(count, kClusterLeaf) * kClusterLeaf; ++slot) clear_lane(slot);
     }
 
     double* lane(std::size_t slot) { return blocks.data() + slot / kLanes * index_block_doubles(dim) + slot % kLanes; }
@@ -143,7 +146,8 @@ class IndexedClusters {
     for (std::size_t slot = 0; slot < slot_count(); ++slot)
       if (exists(static_cast<Slot>(slot))) order.push_back(slot);
     kd_order(
-        order, dim_, [this](std::size_t slot, std::size_t k) { return lane(slot)[k * kLanes]; }, threads_, progress_);
+        order, kClusterLeaf, dim_, [this](std::size_t slot, std::size_t k) { return lane(slot)[k * kLanes]; }, threads_,
+        progress_);
     Clusters ordered(alive_, dim_);
     std::vector<Slot> moved(slot_count(), kNoSlot);
     parallel_for(alive_, 4096, threads_, no_progress, [&](std::size_t begin, std::size_t end) {
@@ -159,7 +163,7 @@ class IndexedClusters {
 
   // Moves what is left in each node of eight leaves to its front.
   std::vector<Slot> tidy() {
-    constexpr std::size_t kSpan = kLanes * kLeafSlots;
+    constexpr std::size_t kSpan = kLanes * kClusterLeaf;
     std::vector<Slot> moved(slot_count(), kNoSlot);
     parallel_for(
         (slot_count() + kSpan - 1) / kSpan, 64, threads_, no_progress, [&](std::size_t begin, std::size_t end) {
@@ -174,7 +178,7 @@ class IndexedClusters {
               for (std::size_t slot = first; slot < last; ++slot) moved[slot] = static_cast<Slot>(slot);
               continue;
             }
-            kd_sort(order, count, dim_, [&](std::size_t slot, std::size_t k) {
+            kd_sort(order, count, kClusterLeaf, dim_, [&](std::size_t slot, std::size_t k) {
               return static_cast<float>(lane(slot)[k * kLanes] - lane(point_of(order[0]))[k * kLanes]);
             });
             for (std::size_t i = 0; i < count; ++i) {
@@ -190,9 +194,10 @@ class IndexedClusters {
   }
 
   void pack() {
-    boxes_.pack(now_.blocks.data(), leaves_for(slot_count()), threads_, progress_);
+    boxes_.pack(now_.blocks.data(), leaves_for(slot_count(), kClusterLeaf), threads_, progress_);
     tidy_ = alive_;
     tree_.dim = dim_;
+    tree_.slot_count = slot_count();
     tree_.blocks = now_.blocks.data();
     tree_.names = now_.names.data();
     boxes_.show(tree_);

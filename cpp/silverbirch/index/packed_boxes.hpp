@@ -14,7 +14,8 @@ namespace silverbirch {
 class PackedBoxes {
  public:
   // The bound of a distance needs the smallest variance (average) or the largest 1/weight (ward).
-  PackedBoxes(std::size_t dim, Nearness nearness) : dim_(dim), largest_term_(nearness == Nearness::ward) {}
+  PackedBoxes(std::size_t dim, std::size_t leaf_slots, Nearness nearness)
+      : dim_(dim), leaf_blocks_(leaf_slots / kLanes), largest_term_(nearness == Nearness::ward) {}
 
   void pack(const double* blocks, std::size_t leaf_count, std::size_t threads, const Progress& progress) {
     std::size_t level = 0;
@@ -27,7 +28,7 @@ class PackedBoxes {
           if (child >= children)
             clear(level, child);
           else if (level == 0)
-            bound_leaf(child, blocks + child * kLeafBlocks * index_block_doubles(dim_));
+            bound_leaf(child, blocks + child * leaf_blocks_ * index_block_doubles(dim_));
           else
             bound_node(level, child);
       });
@@ -40,7 +41,7 @@ class PackedBoxes {
   // Widens what is above a slot for a mean that has moved there. Terms need no care: a merged cluster has no smaller
   // variance and no larger 1/weight than its parts.
   void include(std::size_t slot, const double* mean, std::size_t stride) {
-    std::size_t child = slot / kLeafSlots;
+    std::size_t child = slot / (leaf_blocks_ * kLanes);
     for (std::size_t level = 0; level < levels_.size(); ++level, child /= kLanes) {
       double* lower = box(level, child);
       double* upper = lower + dim_ * kLanes;
@@ -96,7 +97,7 @@ class PackedBoxes {
   }
 
   void bound_leaf(std::size_t leaf, const double* rows) {
-    bound(box(0, leaf), rows, rows, rows + dim_ * kLanes, kLeafBlocks, index_block_doubles(dim_));
+    bound(box(0, leaf), rows, rows, rows + dim_ * kLanes, leaf_blocks_, index_block_doubles(dim_));
   }
 
   void bound_node(std::size_t level, std::size_t node) {
@@ -104,7 +105,7 @@ class PackedBoxes {
     bound(box(level, node), rows, rows + dim_ * kLanes, rows + 2 * dim_ * kLanes, 1, 0);
   }
 
-  std::size_t dim_;
+  std::size_t dim_, leaf_blocks_;
   bool largest_term_;
   std::vector<AlignedDoubles> levels_;
 };

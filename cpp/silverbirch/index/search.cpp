@@ -3,6 +3,7 @@
 #include "search.hpp"
 
 #include "../vector.hpp"
+#include "group_search.hpp"
 
 namespace silverbirch {
 namespace {
@@ -63,14 +64,6 @@ struct ByComponent {
   }
 };
 
-struct ByPoint {
-  static constexpr std::size_t stride = 1;
-  const std::uint32_t* names;
-  SILVERBIRCH_INLINE bool ignores(Slot) const { return false; }
-  SILVERBIRCH_INLINE bool ignores(std::size_t, std::size_t) const { return false; }
-  SILVERBIRCH_INLINE bool prefers(Slot a, Slot b) const { return b == kNoSlot || names[a] < names[b]; }
-};
-
 template <class Nearness, class Asker, std::size_t Dim>
 class Search {
  public:
@@ -90,22 +83,15 @@ class Search {
     }
   }
 
-  SILVERBIRCH_INLINE void descend() {
-    if (tree_.level_count == 0)
-      scan(0);
-    else
-      visit(tree_.level_count - 1, 0, ~0U);
-  }
-
  private:
   SILVERBIRCH_INLINE std::size_t dim() const { return Dim ? Dim : tree_.dim; }
 
   SILVERBIRCH_INLINE void scan(std::size_t leaf) {
     ++visits_;
-    const double* rows = tree_.blocks + leaf * kLeafBlocks * index_block_doubles(dim());
-    alignas(64) double gaps[kLeafSlots];
+    const double* rows = tree_.blocks + leaf * (kClusterLeaf / kLanes) * index_block_doubles(dim());
+    alignas(64) double gaps[kClusterLeaf];
     unsigned near = 0;
-    for (std::size_t p = 0; p < kLeafSlots; p += kWidth) {
+    for (std::size_t p = 0; p < kClusterLeaf; p += kWidth) {
       const double* row = rows + p / kLanes * index_block_doubles(dim()) + p % kLanes;
       Vector gap = {};
       for (std::size_t k = 0; k < dim(); ++k) {
@@ -119,7 +105,7 @@ class Search {
       const unsigned lane = static_cast<unsigned>(__builtin_ctz(near));
       const double other_term = rows[lane / kLanes * index_block_doubles(dim()) + dim() * kLanes + lane % kLanes];
       const double distance = Nearness::distance(gaps[lane], term_, other_term);
-      const Slot slot = static_cast<Slot>(leaf * kLeafSlots + lane);
+      const Slot slot = static_cast<Slot>(leaf * kClusterLeaf + lane);
       if (distance > best_.distance || asker_.ignores(slot)) continue;
       if (distance == best_.distance && !asker_.prefers(slot, best_.slot)) continue;
       best_ = {slot, distance};
@@ -185,7 +171,7 @@ NearestSlot nearest_to_slot(const PackedTree& tree, Slot slot, NearestSlot known
   const std::size_t dim = Dim ? Dim : tree.dim;
   const double* mean = tree.blocks + slot / kLanes * index_block_doubles(dim) + slot % kLanes;
   Search<Nearness, BySlot, Dim> search(tree, mean, mean[dim * kLanes], {slot, tree.names}, known);
-  search.climb(slot / kLeafSlots);
+  search.climb(slot / kClusterLeaf);
   visits += search.visits();
   return search.best();
 }
@@ -196,15 +182,15 @@ NearestSlot nearest_in_other(const PackedTree& tree, const Components& component
   const double* mean = tree.blocks + slot / kLanes * index_block_doubles(dim) + slot % kLanes;
   const ByComponent asker{slot, components.of_slot[slot], components, tree.names};
   Search<CentroidNearness, ByComponent, Dim> search(tree, mean, 0.0, asker, {kNoSlot, within});
-  search.climb(slot / kLeafSlots);
+  search.climb(slot / kClusterLeaf);
   return search.best();
 }
 
 template <std::size_t Dim>
-NearestSlot nearest_to_point(const PackedTree& tree, const double* point) {
-  Search<CentroidNearness, ByPoint, Dim> search(tree, point, 0.0, {tree.names}, {});
-  search.descend();
-  return search.best();
+void nearest_to_points(const PackedTree& tree, const double* points, Slot likely, Slot* nearest) {
+  GroupSearch<Dim> search(tree, points, likely);
+  search.run();
+  search.write(nearest);
 }
 
 }  // namespace
@@ -215,7 +201,7 @@ NearestSlot nearest_to_point(const PackedTree& tree, const double* point) {
 #define SILVERBIRCH_CENTROID(dim) nearest_to_slot<CentroidNearness, dim>
 #define SILVERBIRCH_AVERAGE(dim) nearest_to_slot<AverageNearness, dim>
 #define SILVERBIRCH_OTHER(dim) nearest_in_other<dim>
-#define SILVERBIRCH_POINT(dim) nearest_to_point<dim>
+#define SILVERBIRCH_POINTS(dim) nearest_to_points<dim>
 #define SILVERBIRCH_WARD(dim) nearest_to_slot<WardNearness, dim>
 
 extern const IndexSearch SILVERBIRCH_INDEX_SEARCH;
@@ -223,7 +209,7 @@ const IndexSearch SILVERBIRCH_INDEX_SEARCH = {
     {{SILVERBIRCH_FOR_DIMENSIONS(SILVERBIRCH_CENTROID), SILVERBIRCH_FOR_DIMENSIONS(SILVERBIRCH_AVERAGE),
       SILVERBIRCH_FOR_DIMENSIONS(SILVERBIRCH_WARD)}},
     SILVERBIRCH_FOR_DIMENSIONS(SILVERBIRCH_OTHER),
-    SILVERBIRCH_FOR_DIMENSIONS(SILVERBIRCH_POINT),
+    SILVERBIRCH_FOR_DIMENSIONS(SILVERBIRCH_POINTS),
 };
 
 }  // namespace silverbirch

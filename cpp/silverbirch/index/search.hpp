@@ -29,10 +29,12 @@ enum class Nearness { centroid, average, ward };
 // weights.
 inline constexpr double kBeyondAll = 1e240;
 
-// Scanning a block takes less time than deciding to: a leaf of several saves decisions.
-inline constexpr std::size_t kLeafBlocks = 4;
-inline constexpr std::size_t kLeafSlots = kLeafBlocks * kLanes;
-constexpr std::size_t leaves_for(std::size_t slots) { return (slots + kLeafSlots - 1) / kLeafSlots; }
+// How many slots a leaf has. Where one cluster asks, scanning eight slots takes less time than deciding to, and larger
+// leaves save decisions; where eight points ask together, a decision serves all eight.
+inline constexpr std::size_t kClusterLeaf = 4 * kLanes, kLabelLeaf = kLanes;
+constexpr std::size_t leaves_for(std::size_t slots, std::size_t leaf_slots) {
+  return (slots + leaf_slots - 1) / leaf_slots;
+}
 
 constexpr std::size_t index_block_doubles(std::size_t dim) { return (dim + 1) * kLanes; }     // means, terms
 constexpr std::size_t index_node_doubles(std::size_t dim) { return (2 * dim + 1) * kLanes; }  // lower, upper, terms
@@ -41,6 +43,7 @@ struct PackedTree {
   static constexpr std::size_t kMostLevels = 11;  // 8^12 slots are more than there are numbers for
 
   std::size_t dim = 0;
+  std::size_t slot_count = 0;
   std::size_t level_count = 0;                        // levels of nodes above the leaves
   const double* blocks = nullptr;                     // an empty lane: mean at kFarAway, term 0
   std::array<const double*, kMostLevels> nodes = {};  // nodes[0]: those whose children are leaves
@@ -82,9 +85,11 @@ struct IndexSearch {
                                          double within);
   std::array<NearestInOther, kUnrolled + 1> nearest_in_other;
 
-  // The nearest slot of a point, by Euclidean distance, then name.
-  using NearestToPoint = NearestSlot (*)(const PackedTree& tree, const double* point);
-  std::array<NearestToPoint, kUnrolled + 1> nearest_to_point;
+  // The nearest slots of eight points, in Euclidean distance, then by name. They are found fastest where the points are
+  // near each other, and near the slot `likely`, if there is one. points: dim rows of eight, then the least of each row
+  // and the greatest of each row.
+  using NearestToPoints = void (*)(const PackedTree& tree, const double* points, Slot likely, Slot* nearest);
+  std::array<NearestToPoints, kUnrolled + 1> nearest_to_points;
 
   static std::size_t unrolled(std::size_t dim) { return dim <= kUnrolled ? dim : 0; }
 };
