@@ -107,6 +107,7 @@ void box_distances(const double* boxes, std::size_t dim, const double* point, do
 
 }  // namespace
 
+extern const TreeKernelSet SILVERBIRCH_TREE_KERNELS;
 extern const Kernels SILVERBIRCH_KERNELS;
 const Kernels SILVERBIRCH_KERNELS = {
     SILVERBIRCH_INSTRUCTION_SET,
@@ -116,6 +117,7 @@ const Kernels SILVERBIRCH_KERNELS = {
     {slot_distances<CentroidDistance>, slot_distances<ManhattanDistance>, slot_distances<AverageDistance>,
      slot_distances<DiameterDistance>, slot_distances<WardDistance>, slot_distances<RadiusDistance>},
     box_distances,
+    &SILVERBIRCH_TREE_KERNELS,
 };
 
 }  // namespace silverbirch

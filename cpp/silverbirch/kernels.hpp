@@ -12,6 +12,7 @@
 
 #include "cf_distance.hpp"
 #include "feature_block.hpp"
+#include "tree_kernels.hpp"
 
 namespace silverbirch {
 
@@ -39,6 +40,7 @@ struct Kernels {
   std::array<SlotDistances, kCfDistanceNames.size()> slot_distances;
   // Squared Euclidean distances of a point to eight boxes: dim rows of eight lower ends, then dim rows of upper ends.
   void (*box_distances)(const double* boxes, std::size_t dim, const double* point, double* squared_distances);
+  const TreeKernelSet* tree;
 
   Nearest nearest(CfDistance distance, const double* blocks, std::size_t dim, const Feature& query,
                   SlotRange range) const {
