@@ -149,16 +149,11 @@ void CfTree::prepare_route(const Feature& feature) {
     std::copy_n(feature.mean, dim_, origin_.begin());
     has_origin_ = true;
   }
-  double squared_norm = 0.0;
-  for (std::size_t k = 0; k < dim_; ++k) {
-    const double offset = feature.mean[k] - origin_[k];
-    squared_norm += offset * offset;
-    position_[k] = static_cast<float>(offset);
-  }
+  const float squared_norm = kernels_->position(feature.mean, origin_.data(), dim_, position_.data());
   const double variance = feature.sse / feature.weight;
   routed_ = routed_ && squared_norm <= kLargestRoutedSquare && variance <= kLargestRoutedVariance &&
             feature.weight >= kSmallestRoutedWeight && total_weight_ + feature.weight <= kLargestRoutedWeight;
-  query_ = {position_.data(), static_cast<float>(squared_norm), static_cast<float>(feature.weight),
+  query_ = {position_.data(), squared_norm, static_cast<float>(feature.weight),
             static_cast<float>(variance)};
   const bool row = options_.distance == CfDistance::ward && feature.weight == 1.0;
   route_ = row ? Route::ward_row : static_cast<Route>(options_.distance);

@@ -29,6 +29,7 @@ inline NodeShape node_shape(std::size_t dim, std::size_t entries, bool ward) {
           // a small record lies within one cache line
           .record_doubles = dim + 2 <= 4 ? 4 : rounded_up(dim + 2, 8),
           .entry_floats = entry_floats,
+          .first_floats = std::clamp(rounded_up(entry_floats / 4, kRouteLanes), kRouteLanes, 4 * kRouteLanes),
           .mean_floats = slots * (dim <= kFewDimensions ? dim : entry_floats),
           .number_bits = static_cast<int>(std::bit_ceil(slots) - 1),
           .relative_doubt = 0x1p-13f + static_cast<float>(dim + 2 * slots) * 0x1p-22f};
@@ -48,8 +49,6 @@ class NodePool {
   NodeId create() {
     const auto id = static_cast<NodeId>(nodes_.size());
     nodes_.emplace_back(static_cast<std::byte*>(::operator new(node_bytes(), kAlignment)));
-    std::fill_n(record(id, 0), shape_.slots * shape_.record_doubles, 0.0);
-    std::fill_n(routing(id), shape_.mean_floats, 0.0f);
     for (std::size_t s = 0; s < shape_.slots; ++s) clear_routing(id, s);
     counts_.push_back(0);
     parents_.push_back(id);
@@ -89,7 +88,11 @@ class NodePool {
 
   // Empties a slot for the routing, so that it is never the nearest; its record may stay.
   void clear_routing(NodeId id, std::size_t s) {
-    if (shape_.dim > kFewDimensions) return;  // there it goes by the count
+    if (shape_.dim > kFewDimensions) {  // there it goes by the count, but what pads an entry has to be zero
+      const std::size_t padding = shape_.entry_floats - shape_.dim, rest = shape_.entry_floats - shape_.first_floats;
+      std::fill_n(routing(id) + shape_.slots * shape_.first_floats + (s + 1) * rest - padding, padding, 0.0f);
+      return;
+    }
     for (std::size_t k = 0; k < shape_.dim; ++k) routing(id)[k * shape_.slots + s] = kFarFromOrigin;
     routing(id)[shape_.mean_floats + s] = 1.0f;
     routing(id)[shape_.mean_floats + shape_.slots + s] = kHeavy;

@@ -71,21 +71,33 @@ SILVERBIRCH_INLINE float least(Floats v) {
 }
 #endif
 
-SILVERBIRCH_INLINE float sum(Four v) { return (v[0] + v[1]) + (v[2] + v[3]); }
+SILVERBIRCH_INLINE Four folded(Four v) { return v; }
 #if defined(__AVX__)
-SILVERBIRCH_INLINE float sum(Eight v) {
-  return sum(__builtin_shufflevector(v, v, 0, 1, 2, 3) + __builtin_shufflevector(v, v, 4, 5, 6, 7));
+SILVERBIRCH_INLINE Four folded(Eight v) {
+  return __builtin_shufflevector(v, v, 0, 1, 2, 3) + __builtin_shufflevector(v, v, 4, 5, 6, 7);
 }
 #endif
 #if defined(__AVX512F__)
-SILVERBIRCH_INLINE float sum(Floats v) {
-  return sum(__builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7) +
-             __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15));
+SILVERBIRCH_INLINE Four folded(Floats v) {
+  return folded(__builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7) +
+                __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15));
 }
 #endif
-
-// Many dimensions are looked at in two parts, the first this long.
-constexpr std::size_t kFirstPart = 64;
+SILVERBIRCH_INLINE float sum(Floats v) {
+  const Four four = folded(v);
+  return (four[0] + four[1]) + (four[2] + four[3]);
+}
+// The sums of four vectors, side by side.
+SILVERBIRCH_INLINE Four sums_of(const Floats* v) {
+  const Four a = folded(v[0]), b = folded(v[1]), c = folded(v[2]), d = folded(v[3]);
+  const Four ab = __builtin_shufflevector(a, b, 0, 4, 1, 5) + __builtin_shufflevector(a, b, 2, 6, 3, 7);
+  const Four cd = __builtin_shufflevector(c, d, 0, 4, 1, 5) + __builtin_shufflevector(c, d, 2, 6, 3, 7);
+  return __builtin_shufflevector(ab, cd, 0, 1, 4, 5) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+}
+SILVERBIRCH_INLINE Four load_four(const float* p) {
+  typedef float Loose __attribute__((vector_size(16), may_alias, aligned(4)));
+  return *reinterpret_cast<const Loose*>(p);
+}
 
 // How the value follows from the gap of the means; `first` and `second` are the node's two rows, `Value` is float or a
 // vector. What is the same for all entries is left out, and so is the weight of the query as a factor: a gap is never
@@ -199,76 +211,107 @@ Candidates nearest_entry(const float* routing, const NodeShape& shape, std::size
   return {slot, limit, false};
 }
 
-// Adds to `gaps` the gaps over the floats begin..end-1 of up to four entries, given by their slots.
+// A part of every entry's mean, and of the query's position.
+struct Part {
+  const float* means;
+  const float* position;
+  std::size_t width;
+};
+
+// The gaps over a part of four entries, given by their slots.
 template <class Kind>
-SILVERBIRCH_INLINE void add_gaps(const float* routing, std::size_t entry_floats, const unsigned* slots, std::size_t n,
-                                 const float* position, std::size_t begin, std::size_t end, float* gaps) {
+SILVERBIRCH_INLINE Four gaps_of(const Part& part, const unsigned* slots) {
   const float* means[4];
-  for (std::size_t i = 0; i < 4; ++i) means[i] = routing + slots[i < n ? i : 0] * entry_floats;
+  for (std::size_t i = 0; i < 4; ++i) means[i] = part.means + slots[i] * part.width;
   Floats sums[4] = {};
-  for (std::size_t k = begin; k < end; k += kWidth) {
-    const Floats here = load(position + k);
+  for (std::size_t k = 0; k < part.width; k += kWidth) {
+    const Floats here = load(part.position + k);
     for (std::size_t i = 0; i < 4; ++i) sums[i] = add_gap<Kind>(sums[i], here - load(means[i] + k));
   }
-  for (std::size_t i = 0; i < n; ++i) gaps[slots[i]] += sum(sums[i]);
+  return sums_of(sums);
+}
+
+SILVERBIRCH_INLINE std::size_t slot_of_least(const float* values, std::size_t slots) {
+  Floats lowest = load(values);
+  for (std::size_t s = kWidth; s < slots; s += kWidth) lowest = smaller(lowest, load(values + s));
+  const float winner = least(lowest);
+  std::size_t slot = 0;
+  while (values[slot] != winner) ++slot;
+  return slot;
 }
 
 // Lanes are dimensions. The first of them are enough to rule out many entries, because a sum of squares only grows.
 template <class Kind>
 Candidates nearest_wide_entry(const float* routing, const NodeShape& shape, std::size_t count, const RouteQuery& query,
                               float* values) {
-  const std::size_t width = shape.entry_floats, part = width < 2 * kFirstPart ? width : kFirstPart;
+  const Part first_part = {routing, query.position, shape.first_floats};
+  const Part other_part = {routing + shape.slots * shape.first_floats, query.position + shape.first_floats,
+                           shape.entry_floats - shape.first_floats};
   const float* first_row = routing + shape.mean_floats;
   const float* second_row = first_row + shape.slots;
   float* gaps = values + shape.slots;
+  constexpr float beyond_all = 3e38f;
 
-  std::size_t best = 0;
   for (std::size_t s = 0; s < count; s += 4) {
     const auto first = static_cast<unsigned>(s);
     const unsigned slots[4] = {first, first + 1, first + 2, first + 3};
-    const std::size_t n = count - s < 4 ? count - s : 4;
-    for (std::size_t i = 0; i < n; ++i) gaps[s + i] = 0.0f;
-    add_gaps<Kind>(routing, width, slots, n, query.position, 0, part, gaps);
-    for (std::size_t i = s; i < s + n; ++i) {
-      values[i] = Kind::value(gaps[i], first_row[i], second_row[i], query);
-      if (values[i] < values[best]) best = i;
+    const Four gap = gaps_of<Kind>(first_part, slots);
+    const Four value = Kind::value(gap, load_four(first_row + s), load_four(second_row + s), query);
+    for (std::size_t i = 0; i < 4; ++i) {
+      gaps[s + i] = gap[i];
+      values[s + i] = value[i];
     }
   }
+  for (std::size_t s = count; s < shape.slots; ++s) values[s] = beyond_all;
+
+  // The most promising entry first, because it rules out the most.
+  std::size_t best = slot_of_least(values, shape.slots);
   unsigned open[4] = {static_cast<unsigned>(best)};
   std::size_t open_count = 1;
-  float limit = 3e38f;
-  const auto finish = [&] {
-    add_gaps<Kind>(routing, width, open, open_count, query.position, part, width, gaps);
+  float limit = beyond_all;
+  const auto finish = [&]() __attribute__((always_inline)) {
+    for (std::size_t i = open_count; i < 4; ++i) open[i] = open[0];
+    const Four gap = gaps_of<Kind>(other_part, open);
     for (std::size_t i = 0; i < open_count; ++i) {
       const std::size_t s = open[i];
-      values[s] = Kind::value(gaps[s], first_row[s], second_row[s], query);
+      values[s] = Kind::value(gaps[s] + gap[i], first_row[s], second_row[s], query);
       if (values[s] < values[best]) best = s;
     }
     limit = doubtful_limit<Kind>(values[best], shape, query);
     open_count = 0;
   };
-  if (part < width) {
-    const std::size_t first = best;
-    finish();
-    for (std::size_t s = 0; s < count; ++s) {
-      if (s == first || values[s] > limit) continue;
-      open[open_count++] = static_cast<unsigned>(s);
-      if (open_count == 4) finish();
-    }
-    if (open_count > 0) finish();
+  const std::size_t most_promising = best;
+  finish();
+  for (std::size_t s = 0; s < count; ++s) {
+    if (s == most_promising || values[s] > limit) continue;
+    open[open_count++] = static_cast<unsigned>(s);
+    if (open_count == 4) finish();
   }
-  limit = doubtful_limit<Kind>(values[best], shape, query);
-  bool sure = true;
-  for (std::size_t s = 0; s < count; ++s) sure &= s == best || values[s] > limit;
-  return {best, limit, sure};
+  if (open_count > 0) finish();
+  unsigned within = 0;
+  for (std::size_t s = 0; s < shape.slots; ++s) within += values[s] <= limit;
+  return {best, limit, within == 1};
 }
 
 // The order of operations of sums over dimensions, the same on all instruction sets: one after the other for few, eight
 // interleaved sums for many.
-constexpr std::size_t kSums = 8;
+constexpr std::size_t kSums = 8, kDoubles = kWidth / 2;
+typedef double Doubles __attribute__((vector_size(kDoubles * sizeof(double)), aligned(8), may_alias));
 
-SILVERBIRCH_INLINE double total(const double* sums) {
-  return ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7]));
+SILVERBIRCH_INLINE Doubles load(const double* p) { return *reinterpret_cast<const Doubles*>(p); }
+SILVERBIRCH_INLINE void store(double* p, Doubles v) { *reinterpret_cast<Doubles*>(p) = v; }
+
+// Calls step(k, sums) for all that comes in eights, and last(k, sum) for the rest; returns the total.
+template <class Step, class Last>
+SILVERBIRCH_INLINE double interleaved_sum(std::size_t dim, Step step, Last last) {
+  Doubles sums[kSums / kDoubles] = {};
+  std::size_t k = 0;
+  for (; k + kSums <= dim; k += kSums)
+    for (std::size_t p = 0; p < kSums / kDoubles; ++p) step(k + p * kDoubles, sums[p]);
+  double s[kSums];
+  for (std::size_t p = 0; p < kSums / kDoubles; ++p) store(s + p * kDoubles, sums[p]);
+  for (std::size_t l = 0; k < dim; ++k, ++l) last(k, s[l]);
+  return ((s[0] + s[4]) + (s[1] + s[5])) + ((s[2] + s[6]) + (s[3] + s[7]));
 }
 
 template <std::size_t D>
@@ -278,12 +321,40 @@ SILVERBIRCH_INLINE double squared_gap(const double* a, const double* b, std::siz
     for (std::size_t k = 0; k < D; ++k) gap += (a[k] - b[k]) * (a[k] - b[k]);
     return gap;
   } else {
-    double sums[kSums] = {};
-    std::size_t k = 0;
-    for (; k + kSums <= dim; k += kSums)
-      for (std::size_t l = 0; l < kSums; ++l) sums[l] += (a[k + l] - b[k + l]) * (a[k + l] - b[k + l]);
-    for (std::size_t l = 0; k < dim; ++k, ++l) sums[l] += (a[k] - b[k]) * (a[k] - b[k]);
-    return total(sums);
+    return interleaved_sum(
+        dim,
+        [&](std::size_t k, Doubles& sum) __attribute__((always_inline)) {
+          const Doubles difference = load(a + k) - load(b + k);
+          sum += difference * difference;
+        },
+        [&](std::size_t k, double& sum) __attribute__((always_inline)) { sum += (a[k] - b[k]) * (a[k] - b[k]); });
+  }
+}
+
+// Moves a mean by a share of the way to another; returns the squared gap there was.
+template <std::size_t D>
+SILVERBIRCH_INLINE double move_mean(double* mean, const double* other, double share, std::size_t dim) {
+  if constexpr (D > 0) {
+    double gap = 0.0;
+    for (std::size_t k = 0; k < D; ++k) {
+      const double difference = other[k] - mean[k];
+      mean[k] += share * difference;
+      gap += difference * difference;
+    }
+    return gap;
+  } else {
+    return interleaved_sum(
+        dim,
+        [&](std::size_t k, Doubles& sum) __attribute__((always_inline)) {
+          const Doubles old = load(mean + k), difference = load(other + k) - old;
+          store(mean + k, old + share * difference);
+          sum += difference * difference;
+        },
+        [&](std::size_t k, double& sum) __attribute__((always_inline)) {
+          const double difference = other[k] - mean[k];
+          mean[k] += share * difference;
+          sum += difference * difference;
+        });
   }
 }
 
@@ -292,21 +363,27 @@ void absorb(double* record, float* routing, const NodeShape& shape, std::size_t 
             const double* origin) {
   const std::size_t dim = D > 0 ? D : shape.dim;
   const double weight = record[dim], sum_of_weights = weight + other.weight, share = other.weight / sum_of_weights;
-  double gap;
-  if constexpr (D > 0) {
-    gap = 0.0;
-    for (std::size_t k = 0; k < D; ++k) {
-      const double difference = other.mean[k] - record[k];
-      record[k] += share * difference;
-      gap += difference * difference;
-    }
-  } else {
-    gap = squared_gap<0>(other.mean, record, dim);
-    for (std::size_t k = 0; k < dim; ++k) record[k] += share * (other.mean[k] - record[k]);
-  }
+  const double gap = move_mean<D>(record, other.mean, share, dim);
   record[dim] = sum_of_weights;
   record[dim + 1] += other.sse + weight * share * gap;
   write_routing<D>(routing, shape, slot, record, origin);
+}
+
+template <std::size_t D>
+float position(const double* mean, const double* origin, std::size_t told_dim, float* place) {
+  const std::size_t dim = D > 0 ? D : told_dim;
+  for (std::size_t k = 0; k < dim; ++k) place[k] = static_cast<float>(mean[k] - origin[k]);
+  float squared_norm = 0.0f;
+  if constexpr (D > 0) {
+    for (std::size_t k = 0; k < D; ++k) squared_norm += place[k] * place[k];
+  } else {
+    Floats sums = {};
+    std::size_t k = 0;
+    for (; k + kWidth <= dim; k += kWidth) sums = multiply_add(load(place + k), load(place + k), sums);
+    for (; k < dim; ++k) squared_norm += place[k] * place[k];
+    squared_norm += sum(sums);
+  }
+  return squared_norm;
 }
 
 template <class Distance, std::size_t D>
@@ -345,6 +422,7 @@ constexpr TreeKernels few() {
   return {{nearest_entry<CentroidRoute, D>, nearest_entry<ManhattanRoute, 0>, nearest_entry<AverageRoute, D>,
            nearest_entry<DiameterRoute, 0>, nearest_entry<WardRoute, D>, nearest_entry<RadiusRoute, 0>,
            nearest_entry<WardRowRoute, D>},
+          position<D>,
           squared_distance<D>,
           copy_for_routing<D>,
           absorb<D>};
@@ -354,6 +432,7 @@ constexpr TreeKernels many() {
   return {{nearest_wide_entry<CentroidRoute>, nearest_wide_entry<ManhattanRoute>, nearest_wide_entry<AverageRoute>,
            nearest_wide_entry<DiameterRoute>, nearest_wide_entry<WardRoute>, nearest_wide_entry<RadiusRoute>,
            nearest_wide_entry<WardRowRoute>},
+          position<0>,
           squared_distance<0>,
           copy_for_routing<0>,
           absorb<0>};

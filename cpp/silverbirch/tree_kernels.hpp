@@ -22,7 +22,7 @@ inline constexpr std::size_t kRouteLanes = 16;
 inline constexpr std::size_t kFewDimensions = 16;
 
 // The filter's bounds hold within these; a tree that has seen anything beyond does without the filter.
-inline constexpr double kLargestRoutedSquare = 1e30;  // squared distance to the origin
+inline constexpr float kLargestRoutedSquare = 1e30f;  // squared distance to the origin
 inline constexpr double kLargestRoutedVariance = 1e30;
 inline constexpr double kSmallestRoutedWeight = 1e-10, kLargestRoutedWeight = 1e15;
 
@@ -35,7 +35,8 @@ struct NodeShape {
   std::size_t dim, slots;      // slots: a multiple of kRouteLanes
   bool ward;                   // the first row holds n/(n+1), else sse/n; the second holds n
   std::size_t record_doubles;  // from one record to the next: mean, weight, sse and what aligns them
-  std::size_t entry_floats;    // the mean of an entry, padded with zeros, where stored entry by entry
+  std::size_t entry_floats;    // the mean of an entry, padded with zeros, where stored entry by entry;
+  std::size_t first_floats;    // first so many of each entry, then the others of each
   std::size_t mean_floats;     // all means; the two rows follow
   int number_bits;             // a mask as wide as the largest slot
   float relative_doubt;        // how much larger, relatively, a value may be whose order is not sure
@@ -61,6 +62,8 @@ struct TreeKernels {
   using NearestEntry = Candidates (*)(const float* routing, const NodeShape& shape, std::size_t count,
                                       const RouteQuery& query, float* values);
   std::array<NearestEntry, kRouteCount> nearest_entry;
+  // Writes where a mean is, seen from the origin; returns the squared norm.
+  float (*position)(const double* mean, const double* origin, std::size_t dim, float* position);
   // In doubles, summed up in the same order on all instruction sets.
   double (*squared_distance)(CfDistance distance, const Feature& a, const Feature& b, std::size_t dim);
   // Renews the routing copy of one record.
@@ -82,9 +85,16 @@ const TreeKernels& tree_kernels(std::size_t dim);  // of the instruction set in 
 template <std::size_t D>
 SILVERBIRCH_INLINE void write_routing(float* routing, const NodeShape& shape, std::size_t slot, const double* record,
                                       const double* origin) {
-  const std::size_t dim = D > 0 ? D : shape.dim, step = D > 0 ? shape.slots : 1;
-  float* mean = routing + (D > 0 ? slot : slot * shape.entry_floats);
-  for (std::size_t k = 0; k < dim; ++k) mean[k * step] = static_cast<float>(record[k] - origin[k]);
+  const std::size_t dim = D > 0 ? D : shape.dim;
+  if constexpr (D > 0) {
+    for (std::size_t k = 0; k < D; ++k) routing[k * shape.slots + slot] = static_cast<float>(record[k] - origin[k]);
+  } else {
+    const std::size_t part = shape.first_floats < dim ? shape.first_floats : dim;
+    float* first = routing + slot * shape.first_floats;
+    float* others = routing + shape.slots * shape.first_floats + slot * (shape.entry_floats - shape.first_floats);
+    for (std::size_t k = 0; k < part; ++k) first[k] = static_cast<float>(record[k] - origin[k]);
+    for (std::size_t k = part; k < dim; ++k) others[k - part] = static_cast<float>(record[k] - origin[k]);
+  }
   const double n = record[dim], sse = record[dim + 1];
   float* rows = routing + shape.mean_floats;
   rows[slot] = static_cast<float>(shape.ward ? n / (n + 1.0) : sse / n);
