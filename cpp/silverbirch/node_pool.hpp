@@ -22,15 +22,17 @@ inline constexpr float kFarFromOrigin = 1e17f, kHeavy = 1e30f;
 inline NodeShape node_shape(std::size_t dim, std::size_t entries, bool ward) {
   const auto rounded_up = [](std::size_t n, std::size_t unit) { return (n + unit - 1) / unit * unit; };
   const std::size_t slots = rounded_up(entries, kRouteLanes);
-  const std::size_t entry_floats = rounded_up(dim, kRouteLanes);
+  const bool few = dim <= kFewDimensions, several = dim <= kSeveralDimensions;
+  const std::size_t by_dimension = few ? dim : several ? rounded_up(dim, 4) : kSeveralDimensions;
+  const std::size_t entry_floats = several ? by_dimension : rounded_up(dim, kRouteLanes);
   return {.dim = dim,
           .slots = slots,
           .ward = ward,
           // a small record lies within one cache line
           .record_doubles = dim + 2 <= 4 ? 4 : rounded_up(dim + 2, 8),
+          .first_floats = by_dimension,
           .entry_floats = entry_floats,
-          .first_floats = std::clamp(rounded_up(entry_floats / 4, kRouteLanes), kRouteLanes, 4 * kRouteLanes),
-          .mean_floats = slots * (dim <= kFewDimensions ? dim : entry_floats),
+          .mean_floats = slots * entry_floats,
           .number_bits = static_cast<int>(std::bit_ceil(slots) - 1),
           .relative_doubt = 0x1p-13f + static_cast<float>(dim + 2 * slots) * 0x1p-22f};
 }
@@ -88,12 +90,11 @@ class NodePool {
 
   // Empties a slot for the routing, so that it is never the nearest; its record may stay.
   void clear_routing(NodeId id, std::size_t s) {
-    if (shape_.dim > kFewDimensions) {  // there it goes by the count, but what pads an entry has to be zero
-      const std::size_t padding = shape_.entry_floats - shape_.dim, rest = shape_.entry_floats - shape_.first_floats;
-      std::fill_n(routing(id) + shape_.slots * shape_.first_floats + (s + 1) * rest - padding, padding, 0.0f);
-      return;
-    }
-    for (std::size_t k = 0; k < shape_.dim; ++k) routing(id)[k * shape_.slots + s] = kFarFromOrigin;
+    float* means = routing(id);
+    const std::size_t others = shape_.entry_floats - shape_.first_floats;
+    for (std::size_t k = 0; k < shape_.first_floats; ++k)
+      means[k * shape_.slots + s] = k < shape_.dim ? kFarFromOrigin : 0.0f;
+    std::fill_n(means + shape_.slots * shape_.first_floats + s * others, others, 0.0f);
     routing(id)[shape_.mean_floats + s] = 1.0f;
     routing(id)[shape_.mean_floats + shape_.slots + s] = kHeavy;
   }

@@ -94,10 +94,6 @@ SILVERBIRCH_INLINE Four sums_of(const Floats* v) {
   const Four cd = __builtin_shufflevector(c, d, 0, 4, 1, 5) + __builtin_shufflevector(c, d, 2, 6, 3, 7);
   return __builtin_shufflevector(ab, cd, 0, 1, 4, 5) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
 }
-SILVERBIRCH_INLINE Four load_four(const float* p) {
-  typedef float Loose __attribute__((vector_size(16), may_alias, aligned(4)));
-  return *reinterpret_cast<const Loose*>(p);
-}
 
 // How the value follows from the gap of the means; `first` and `second` are the node's two rows, `Value` is float or a
 // vector. What is the same for all entries is left out, and so is the weight of the query as a factor: a gap is never
@@ -211,7 +207,7 @@ Candidates nearest_entry(const float* routing, const NodeShape& shape, std::size
   return {slot, limit, false};
 }
 
-// A part of every entry's mean, and of the query's position.
+// What follows the first dimensions of every entry's mean, and of the query's position.
 struct Part {
   const float* means;
   const float* position;
@@ -240,35 +236,33 @@ SILVERBIRCH_INLINE std::size_t slot_of_least(const float* values, std::size_t sl
   return slot;
 }
 
-// Lanes are dimensions. The first of them are enough to rule out many entries, because a sum of squares only grows.
+// Many dimensions. The first of them, lanes being entries, are enough to rule out many entries, because a sum of squares
+// only grows; for the others lanes are dimensions.
 template <class Kind>
 Candidates nearest_wide_entry(const float* routing, const NodeShape& shape, std::size_t count, const RouteQuery& query,
                               float* values) {
-  const Part first_part = {routing, query.position, shape.first_floats};
   const Part other_part = {routing + shape.slots * shape.first_floats, query.position + shape.first_floats,
                            shape.entry_floats - shape.first_floats};
   const float* first_row = routing + shape.mean_floats;
   const float* second_row = first_row + shape.slots;
   float* gaps = values + shape.slots;
-  constexpr float beyond_all = 3e38f;
 
-  for (std::size_t s = 0; s < count; s += 4) {
-    const auto first = static_cast<unsigned>(s);
-    const unsigned slots[4] = {first, first + 1, first + 2, first + 3};
-    const Four gap = gaps_of<Kind>(first_part, slots);
-    const Four value = Kind::value(gap, load_four(first_row + s), load_four(second_row + s), query);
-    for (std::size_t i = 0; i < 4; ++i) {
-      gaps[s + i] = gap[i];
-      values[s + i] = value[i];
-    }
+  for (std::size_t s = 0; s < shape.slots; s += kWidth) {
+    Floats sums[4] = {};
+    const float* row = routing + s;
+    for (std::size_t k = 0; k < shape.first_floats; k += 4)
+      for (std::size_t i = 0; i < 4; ++i, row += shape.slots)
+        sums[i] = add_gap<Kind>(sums[i], query.position[k + i] - load(row));
+    const Floats gap = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    store(gaps + s, gap);
+    store(values + s, Kind::value(gap, load(first_row + s), load(second_row + s), query));
   }
-  for (std::size_t s = count; s < shape.slots; ++s) values[s] = beyond_all;
 
   // The most promising entry first, because it rules out the most.
   std::size_t best = slot_of_least(values, shape.slots);
   unsigned open[4] = {static_cast<unsigned>(best)};
   std::size_t open_count = 1;
-  float limit = beyond_all;
+  float limit = 0.0f;
   const auto finish = [&]() __attribute__((always_inline)) {
     for (std::size_t i = open_count; i < 4; ++i) open[i] = open[0];
     const Four gap = gaps_of<Kind>(other_part, open);
@@ -282,13 +276,13 @@ Candidates nearest_wide_entry(const float* routing, const NodeShape& shape, std:
   };
   const std::size_t most_promising = best;
   finish();
-  for (std::size_t s = 0; s < count; ++s) {
+  for (std::size_t s = 0; s < count && other_part.width > 0; ++s) {
     if (s == most_promising || values[s] > limit) continue;
     open[open_count++] = static_cast<unsigned>(s);
     if (open_count == 4) finish();
   }
   if (open_count > 0) finish();
-  unsigned within = 0;
+  int within = 0;
   for (std::size_t s = 0; s < shape.slots; ++s) within += values[s] <= limit;
   return {best, limit, within == 1};
 }

@@ -6,8 +6,8 @@
 // mistaken for it, and where there is more than one, the records decide. So the tree is the same, to the bit, as if
 // every distance had been computed in doubles; twice as many lanes and half the memory traffic do the work.
 //
-// Up to kFewDimensions the routing part is stored dimension by dimension, lanes being entries; beyond, entry by entry,
-// lanes being dimensions. Then follow two rows of one value an entry, for what else a distance needs.
+// Up to kSeveralDimensions of the routing part are stored dimension by dimension, lanes being entries, and the others
+// entry by entry, lanes being dimensions. Then follow two rows of one value an entry, for what else a distance needs.
 #pragma once
 
 #include <array>
@@ -19,7 +19,8 @@
 namespace silverbirch {
 
 inline constexpr std::size_t kRouteLanes = 16;
-inline constexpr std::size_t kFewDimensions = 16;
+inline constexpr std::size_t kFewDimensions = 16;      // loops are unrolled for each number of them
+inline constexpr std::size_t kSeveralDimensions = 64;  // a multiple of kRouteLanes
 
 // The filter's bounds hold within these; a tree that has seen anything beyond does without the filter.
 inline constexpr float kLargestRoutedSquare = 1e30f;  // squared distance to the origin
@@ -35,8 +36,8 @@ struct NodeShape {
   std::size_t dim, slots;      // slots: a multiple of kRouteLanes
   bool ward;                   // the first row holds n/(n+1), else sse/n; the second holds n
   std::size_t record_doubles;  // from one record to the next: mean, weight, sse and what aligns them
-  std::size_t entry_floats;    // the mean of an entry, padded with zeros, where stored entry by entry;
-  std::size_t first_floats;    // first so many of each entry, then the others of each
+  std::size_t first_floats;    // so many dimensions of the means are stored dimension by dimension,
+  std::size_t entry_floats;    // and the others entry by entry; so many in all, padded with zeros
   std::size_t mean_floats;     // all means; the two rows follow
   int number_bits;             // a mask as wide as the largest slot
   float relative_doubt;        // how much larger, relatively, a value may be whose order is not sure
@@ -90,9 +91,8 @@ SILVERBIRCH_INLINE void write_routing(float* routing, const NodeShape& shape, st
     for (std::size_t k = 0; k < D; ++k) routing[k * shape.slots + slot] = static_cast<float>(record[k] - origin[k]);
   } else {
     const std::size_t part = shape.first_floats < dim ? shape.first_floats : dim;
-    float* first = routing + slot * shape.first_floats;
     float* others = routing + shape.slots * shape.first_floats + slot * (shape.entry_floats - shape.first_floats);
-    for (std::size_t k = 0; k < part; ++k) first[k] = static_cast<float>(record[k] - origin[k]);
+    for (std::size_t k = 0; k < part; ++k) routing[k * shape.slots + slot] = static_cast<float>(record[k] - origin[k]);
     for (std::size_t k = part; k < dim; ++k) others[k - part] = static_cast<float>(record[k] - origin[k]);
   }
   const double n = record[dim], sse = record[dim + 1];
