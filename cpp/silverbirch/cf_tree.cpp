@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 
 #include "kernels.hpp"
@@ -52,8 +53,12 @@ void CfTree::insert_rows(const Scalar* rows, const double* weights, std::size_t 
     if (r % pause == 0) progress(r, row_count);
     const double weight = weights ? weights[r] : 1.0;
     if (weight == 0.0) continue;
-    std::copy_n(rows + r * dim_, dim_, row_.begin());
-    insert({weight, row_.data(), 0.0}, progress);
+    if constexpr (std::is_same_v<Scalar, double>) {
+      insert({weight, rows + r * dim_, 0.0}, progress);
+    } else {
+      std::copy_n(rows + r * dim_, dim_, row_.begin());
+      insert({weight, row_.data(), 0.0}, progress);
+    }
   }
   progress(row_count, row_count);
 }
@@ -100,10 +105,9 @@ void CfTree::place(const Feature& feature) {
 }
 
 bool CfTree::absorb(const Feature& feature, const Step& target) {
-  const double squared_cost = squared_distance(options_.absorption, feature, leaf_.entry(target.node, target.slot));
-  if (!(squared_cost <= options_.squared_threshold)) return false;
-  add_to(leaf_, target, feature);
-  return true;
+  return kernels_->absorb_within(options_.absorption, options_.squared_threshold,
+                                 leaf_.record(target.node, target.slot), leaf_.routing(target.node), leaf_.shape(),
+                                 target.slot, feature, origin_.data());
 }
 
 // Adds a feature to the leaf of the same mean, if there is one, and to all that is above it.
@@ -153,8 +157,7 @@ void CfTree::prepare_route(const Feature& feature) {
   const double variance = feature.sse / feature.weight;
   routed_ = routed_ && squared_norm <= kLargestRoutedSquare && variance <= kLargestRoutedVariance &&
             feature.weight >= kSmallestRoutedWeight && total_weight_ + feature.weight <= kLargestRoutedWeight;
-  query_ = {position_.data(), squared_norm, static_cast<float>(feature.weight),
-            static_cast<float>(variance)};
+  query_ = {position_.data(), squared_norm, static_cast<float>(feature.weight), static_cast<float>(variance)};
   const bool row = options_.distance == CfDistance::ward && feature.weight == 1.0;
   route_ = row ? Route::ward_row : static_cast<Route>(options_.distance);
 }

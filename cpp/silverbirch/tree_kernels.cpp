@@ -236,8 +236,8 @@ SILVERBIRCH_INLINE std::size_t slot_of_least(const float* values, std::size_t sl
   return slot;
 }
 
-// Many dimensions. The first of them, lanes being entries, are enough to rule out many entries, because a sum of squares
-// only grows; for the others lanes are dimensions.
+// Many dimensions. The first of them, lanes being entries, are enough to rule out many entries, because a sum of
+// squares only grows; for the others lanes are dimensions.
 template <class Kind>
 Candidates nearest_wide_entry(const float* routing, const NodeShape& shape, std::size_t count, const RouteQuery& query,
                               float* values) {
@@ -380,28 +380,41 @@ float position(const double* mean, const double* origin, std::size_t told_dim, f
   return squared_norm;
 }
 
-template <class Distance, std::size_t D>
-SILVERBIRCH_INLINE double squared_between(const Feature& a, const Feature& b, std::size_t dim) {
-  double gap = 0.0;
-  if constexpr (Distance::manhattan_gap)
-    for (std::size_t k = 0; k < dim; ++k) gap += __builtin_fabs(a.mean[k] - b.mean[k]);
-  else
-    gap = squared_gap<D>(a.mean, b.mean, dim);
-  return Distance::squared(gap, a.weight, a.sse, b.weight, b.sse);
+// The squared distance of two features whose squared gap is known.
+SILVERBIRCH_INLINE double squared_by_gap(CfDistance distance, double gap, const Feature& a, const Feature& b,
+                                         std::size_t dim) {
+  switch (distance) {
+    case CfDistance::centroid: return CentroidDistance::squared(gap, a.weight, a.sse, b.weight, b.sse);
+    case CfDistance::average: return AverageDistance::squared(gap, a.weight, a.sse, b.weight, b.sse);
+    case CfDistance::diameter: return DiameterDistance::squared(gap, a.weight, a.sse, b.weight, b.sse);
+    case CfDistance::ward: return WardDistance::squared(gap, a.weight, a.sse, b.weight, b.sse);
+    case CfDistance::radius: return RadiusDistance::squared(gap, a.weight, a.sse, b.weight, b.sse);
+    case CfDistance::manhattan: break;
+  }
+  double manhattan = 0.0;
+  for (std::size_t k = 0; k < dim; ++k) manhattan += __builtin_fabs(a.mean[k] - b.mean[k]);
+  return ManhattanDistance::squared(manhattan, a.weight, a.sse, b.weight, b.sse);
 }
 
 template <std::size_t D>
 double squared_distance(CfDistance distance, const Feature& a, const Feature& b, std::size_t told_dim) {
   const std::size_t dim = D > 0 ? D : told_dim;
-  switch (distance) {
-    case CfDistance::centroid: return squared_between<CentroidDistance, D>(a, b, dim);
-    case CfDistance::manhattan: return squared_between<ManhattanDistance, D>(a, b, dim);
-    case CfDistance::average: return squared_between<AverageDistance, D>(a, b, dim);
-    case CfDistance::diameter: return squared_between<DiameterDistance, D>(a, b, dim);
-    case CfDistance::ward: return squared_between<WardDistance, D>(a, b, dim);
-    case CfDistance::radius: break;
-  }
-  return squared_between<RadiusDistance, D>(a, b, dim);
+  return squared_by_gap(distance, squared_gap<D>(a.mean, b.mean, dim), a, b, dim);
+}
+
+template <std::size_t D>
+bool absorb_within(CfDistance criterion, double squared_threshold, double* record, float* routing,
+                   const NodeShape& shape, std::size_t slot, const Feature& other, const double* origin) {
+  const std::size_t dim = D > 0 ? D : shape.dim;
+  const double weight = record[dim], sse = record[dim + 1];
+  const double gap = squared_gap<D>(other.mean, record, dim);
+  if (!(squared_by_gap(criterion, gap, other, {weight, record, sse}, dim) <= squared_threshold)) return false;
+  const double sum_of_weights = weight + other.weight, share = other.weight / sum_of_weights;
+  for (std::size_t k = 0; k < dim; ++k) record[k] += share * (other.mean[k] - record[k]);
+  record[dim] = sum_of_weights;
+  record[dim + 1] = sse + (other.sse + weight * share * gap);
+  write_routing<D>(routing, shape, slot, record, origin);
+  return true;
 }
 
 template <std::size_t D>
@@ -419,7 +432,8 @@ constexpr TreeKernels few() {
           position<D>,
           squared_distance<D>,
           copy_for_routing<D>,
-          absorb<D>};
+          absorb<D>,
+          absorb_within<D>};
 }
 
 constexpr TreeKernels many() {
@@ -429,7 +443,8 @@ constexpr TreeKernels many() {
           position<0>,
           squared_distance<0>,
           copy_for_routing<0>,
-          absorb<0>};
+          absorb<0>,
+          absorb_within<0>};
 }
 
 }  // namespace

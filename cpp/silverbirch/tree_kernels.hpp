@@ -73,6 +73,9 @@ struct TreeKernels {
   // Merges a feature into a record and renews its routing copy.
   void (*absorb)(double* record, float* routing, const NodeShape& shape, std::size_t slot, const Feature& other,
                  const double* origin);
+  // The same if their distance by the criterion is within the threshold; else false.
+  bool (*absorb_within)(CfDistance criterion, double squared_threshold, double* record, float* routing,
+                        const NodeShape& shape, std::size_t slot, const Feature& other, const double* origin);
 };
 
 // For each number of dimensions up to kFewDimensions, and first the one for all others.
