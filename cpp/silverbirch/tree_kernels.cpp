@@ -186,12 +186,12 @@ SILVERBIRCH_INLINE Floats values_at(const float* routing, const NodeShape& shape
 }
 
 template <class Kind, std::size_t D>
-Candidates nearest_entry(const float* routing, const NodeShape& shape, std::size_t, const RouteQuery& query,
+Candidates nearest_entry(const float* routing, const NodeShape& shape, std::size_t count, const RouteQuery& query,
                          float* values) {
   Ints number;  // the slot's number takes the lowest bits of the value: one minimum finds both
   for (std::size_t l = 0; l < kWidth; ++l) number[l] = static_cast<int>(l);
   Floats lowest = broadcast(3e38f), second = lowest;  // of each lane
-  for (std::size_t s = 0; s < shape.slots; s += kWidth) {
+  for (std::size_t s = 0; s < count; s += kWidth) {
     const Floats value = values_at<Kind, D>(routing, shape, query, s);
     const Floats numbered = (Floats)(((Ints)value & ~shape.number_bits) | number);
     number += static_cast<int>(kWidth);

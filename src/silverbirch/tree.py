@@ -31,7 +31,7 @@ from .progress import Report, as_report
 
 _NO_LIMIT = 2**62
 # More entries to a node give finer leaves for the same number of them; in many dimensions they cost more time than
-# they gain. Measured by benchmarks/tree_quality.py.
+# they gain. Measured by `benchmarks/tree_quality.py settings`.
 _BRANCHING_FEW_DIMENSIONS, _BRANCHING_MANY_DIMENSIONS, _FEW_DIMENSIONS = 63, 31, 16
 
 
