@@ -78,6 +78,7 @@ void slot_distances(const double* blocks, std::size_t dim, const Feature& query,
 }  // namespace
 
 extern const IndexSearch SILVERBIRCH_INDEX_SEARCH;
+extern const TreeKernelSet SILVERBIRCH_TREE_KERNELS;
 extern const Kernels SILVERBIRCH_KERNELS;
 const Kernels SILVERBIRCH_KERNELS = {
     SILVERBIRCH_INSTRUCTION_SET,
@@ -87,6 +88,7 @@ const Kernels SILVERBIRCH_KERNELS = {
     {slot_distances<CentroidDistance>, slot_distances<ManhattanDistance>, slot_distances<AverageDistance>,
      slot_distances<DiameterDistance>, slot_distances<WardDistance>, slot_distances<RadiusDistance>},
     &SILVERBIRCH_INDEX_SEARCH,
+    &SILVERBIRCH_TREE_KERNELS,
 };
 
 }  // namespace silverbirch

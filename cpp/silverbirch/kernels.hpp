@@ -13,6 +13,7 @@
 #include "cf_distance.hpp"
 #include "feature_block.hpp"
 #include "index/search.hpp"
+#include "tree_kernels.hpp"
 
 namespace silverbirch {
 
@@ -39,6 +40,7 @@ struct Kernels {
                                  double* squared_distances);
   std::array<SlotDistances, kCfDistanceNames.size()> slot_distances;
   const IndexSearch* index;
+  const TreeKernelSet* tree;
 
   Nearest nearest(CfDistance distance, const double* blocks, std::size_t dim, const Feature& query,
                   SlotRange range) const {
