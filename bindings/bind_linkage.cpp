@@ -27,17 +27,19 @@ void bind_linkage(nb::module_& m) {
   m.def(
       "cluster_features",
       [](const Array1<const double>& weight, const Array2<const double>& mean, const Array1<const double>& sse,
-         const std::string& distance, bool equal_vote, const std::string& algorithm, Callback progress) {
+         const std::string& distance, bool equal_vote, const std::string& algorithm, std::size_t threads,
+         Callback progress) {
         const sb::FeaturesView features = view(weight, mean, sse);
         const auto cf_distance = sb::cf_distance_from_name(distance);
         const auto how = sb::algorithm_from_name(algorithm);
         return to_numpy_merges(without_gil(std::move(progress), [&](const sb::Progress& report) {
           return sb::cluster_features(features, cf_distance, equal_vote ? sb::Vote::equal : sb::Vote::by_weight, how,
-                                      report);
+                                      threads, report);
         }));
       },
       nb::arg("weight"), nb::arg("mean"), nb::arg("sse"), nb::arg("distance"), nb::arg("equal_vote"),
-      nb::arg("algorithm"), nb::arg("progress").none(), "Z with squared CF distances as heights, and prototypes.");
+      nb::arg("algorithm"), nb::arg("threads"), nb::arg("progress").none(),
+      "Z with squared CF distances as heights, and prototypes.");
 
   m.def(
       "cluster_matrix",

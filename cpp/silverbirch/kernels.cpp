@@ -105,8 +105,24 @@ void box_distances(const double* boxes, std::size_t dim, const double* point, do
   }
 }
 
+double squared_gap(const double* a, const double* b, std::size_t padded_dim) {
+  constexpr std::size_t parts = kGapLanes / kWidth;
+  Vector sum[parts] = {};
+  for (std::size_t k = 0; k < padded_dim; k += kGapLanes)
+    for (std::size_t p = 0; p < parts; ++p) {
+      const Vector gap = load(a + k + p * kWidth) - load(b + k + p * kWidth);
+      sum[p] += gap * gap;
+    }
+  alignas(64) double lanes[kGapLanes];
+  for (std::size_t p = 0; p < parts; ++p) store(lanes + p * kWidth, sum[p]);
+  for (std::size_t half = kGapLanes / 2; half > 0; half /= 2)
+    for (std::size_t l = 0; l < half; ++l) lanes[l] += lanes[l + half];
+  return lanes[0];
+}
+
 }  // namespace
 
+extern const PairFilter SILVERBIRCH_PAIR_FILTER;
 extern const Kernels SILVERBIRCH_KERNELS;
 const Kernels SILVERBIRCH_KERNELS = {
     SILVERBIRCH_INSTRUCTION_SET,
@@ -116,6 +132,8 @@ const Kernels SILVERBIRCH_KERNELS = {
     {slot_distances<CentroidDistance>, slot_distances<ManhattanDistance>, slot_distances<AverageDistance>,
      slot_distances<DiameterDistance>, slot_distances<WardDistance>, slot_distances<RadiusDistance>},
     box_distances,
+    squared_gap,
+    &SILVERBIRCH_PAIR_FILTER,
 };
 
 }  // namespace silverbirch

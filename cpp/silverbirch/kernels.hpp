@@ -12,8 +12,11 @@
 
 #include "cf_distance.hpp"
 #include "feature_block.hpp"
+#include "pair_filter.hpp"
 
 namespace silverbirch {
+
+inline constexpr std::size_t kGapLanes = 16;  // partial sums of Kernels::squared_gap
 
 struct Nearest {
   std::size_t slot = kNowhere;
@@ -39,6 +42,9 @@ struct Kernels {
   std::array<SlotDistances, kCfDistanceNames.size()> slot_distances;
   // Squared Euclidean distances of a point to eight boxes: dim rows of eight lower ends, then dim rows of upper ends.
   void (*box_distances)(const double* boxes, std::size_t dim, const double* point, double* squared_distances);
+  // Squared Euclidean distance of two rows of whole kGapLanes, on cache lines and padded with zeros. Symmetric.
+  double (*squared_gap)(const double* a, const double* b, std::size_t padded_dim);
+  const PairFilter* pair_filter;
 
   Nearest nearest(CfDistance distance, const double* blocks, std::size_t dim, const Feature& query,
                   SlotRange range) const {

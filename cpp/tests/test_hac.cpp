@@ -39,7 +39,7 @@ int main() {
       return cluster_matrix(condensed.data(), points.weight.data(), count, c.linkage, algorithm, no_progress);
     };
     const auto by_features = [&](Algorithm algorithm) {
-      Merges merges = cluster_features(view(points), c.distance, c.vote, algorithm, no_progress);
+      Merges merges = cluster_features(view(points), c.distance, c.vote, algorithm, 1, no_progress);
       for (std::size_t i = 2; i < merges.z.size(); i += 4) merges.z[i] *= c.scale;
       return merges;
     };
@@ -55,5 +55,5 @@ int main() {
   const Features one = as_features({1, 2, 3}, dim);
   for (const Algorithm algorithm :
        {Algorithm::agnes, Algorithm::anderberg, Algorithm::generic, Algorithm::nn_chain, Algorithm::mst})
-    CHECK(cluster_features(view(one), CfDistance::centroid, Vote::by_weight, algorithm, no_progress).z.empty());
+    CHECK(cluster_features(view(one), CfDistance::centroid, Vote::by_weight, algorithm, 1, no_progress).z.empty());
 }

@@ -85,7 +85,8 @@ def linkage(
     mode : how cluster features are treated. "linkage": initial distances from the whole features, then the linkage
         with their weights. "centers": their means as if they were points. "aggregation": features are merged at each
         step and distances computed anew from them.
-    algorithm : "auto", or by name: "agnes" (naive, the reference), "anderberg", "nn_chain", "generic", "mst" (single)
+    algorithm : "auto", or by name: "agnes" (naive, the reference), "anderberg", "nn_chain", "generic", "mst" (single),
+        "blocked" (ward, average and weighted of squared distances; for many dimensions)
     n_jobs : threads; None is one, -1 all. The result does not depend on it.
     progress : show progress on stderr
 
@@ -213,14 +214,18 @@ def _merge_features(job: _Job, features: ClusterFeatures, form: _FeatureForm) ->
         algorithm = "nn_chain" if form.cf_distance in ("ward", "average") else "generic"
     elif algorithm == "mst":
         raise _mst_error(job)
-    Z, _ = _core.cluster_features(*features.arrays(), form.cf_distance, form.equal_vote, algorithm, job.report())
+    elif algorithm == "blocked" and form.cf_distance not in ("ward", "average"):
+        raise _blocked_error(job)
+    Z, _ = _core.cluster_features(
+        *features.arrays(), form.cf_distance, form.equal_vote, algorithm, job.threads, job.report()
+    )
     return _with_roots(Z, form.scale)
 
 
 def _cluster_centers(job: _Job, features: ClusterFeatures) -> Floats:
     """The linkages that need Euclidean distances of points; features count as points at their means."""
     if job.method == "single" and job.algorithm in ("auto", "mst"):
-        Z, _ = _core.cluster_features(*features.arrays(), "centroid", False, "mst", job.report())
+        Z, _ = _core.cluster_features(*features.arrays(), "centroid", False, "mst", job.threads, job.report())
         return _with_roots(Z)
     if job.method in _PROTOTYPE_LINKAGES:
         if job.method == "minimax":
@@ -260,7 +265,16 @@ def _mst_error(job: _Job) -> ValueError:
     return ValueError(f"algorithm='mst' is for single linkage: use algorithm='auto' for {job.method!r}")
 
 
+def _blocked_error(job: _Job) -> ValueError:
+    return ValueError(
+        "algorithm='blocked' is for 'ward', 'average' and 'weighted' of squared distances, from points or features: "
+        f"use algorithm='auto' for {job.method!r} here"
+    )
+
+
 def _matrix_algorithm(job: _Job) -> str:
+    if job.algorithm == "blocked":
+        raise _blocked_error(job)
     if job.algorithm == "mst" and job.method != "single":
         raise _mst_error(job)
     if job.algorithm != "auto":

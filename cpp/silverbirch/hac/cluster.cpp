@@ -7,6 +7,7 @@
 #include "../parallel.hpp"
 #include "agnes.hpp"
 #include "anderberg.hpp"
+#include "blocked_rounds.hpp"
 #include "generic.hpp"
 #include "matrix_space.hpp"
 #include "mst.hpp"
@@ -26,6 +27,8 @@ Merges run(Space space, Algorithm algorithm, bool monotone, const Progress& prog
     case Algorithm::nn_chain: nn_chain(space, history, progress); break;
     case Algorithm::generic: generic(space, history, progress); break;
     case Algorithm::mst: throw std::invalid_argument("algorithm 'mst' is for single linkage only");
+    case Algorithm::blocked:
+      throw std::invalid_argument("algorithm 'blocked' is for ward and average linkage of points or cluster features");
   }
   return std::move(history).finish(monotone);
 }
@@ -45,7 +48,7 @@ Algorithm algorithm_from_name(std::string_view name) {
 Linkage linkage_from_name(std::string_view name) { return from_name<Linkage>(kLinkageNames, name, "linkage"); }
 
 Merges cluster_features(const FeaturesView& features, CfDistance distance, Vote vote, Algorithm algorithm,
-                        const Progress& progress) {
+                        std::size_t threads, const Progress& progress) {
   if (algorithm == Algorithm::mst) {
     FeatureSpace space(features, distance, vote);
     return run_mst(
@@ -53,6 +56,7 @@ Merges cluster_features(const FeaturesView& features, CfDistance distance, Vote 
   }
   // Of the CF distances, D4 and D2 are reducible; the others can have inversions.
   const bool monotone = distance == CfDistance::ward || distance == CfDistance::average;
+  if (algorithm == Algorithm::blocked && monotone) return cluster_blocked(features, distance, vote, threads, progress);
   return run(FeatureSpace(features, distance, vote), algorithm, monotone, progress);
 }
 

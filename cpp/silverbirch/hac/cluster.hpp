@@ -12,8 +12,9 @@
 
 namespace silverbirch {
 
-enum class Algorithm { agnes, anderberg, nn_chain, generic, mst };
-inline constexpr std::array<std::string_view, 5> kAlgorithmNames = {"agnes", "anderberg", "nn_chain", "generic", "mst"};
+enum class Algorithm { agnes, anderberg, nn_chain, generic, mst, blocked };
+inline constexpr std::array<std::string_view, 6> kAlgorithmNames = {"agnes",   "anderberg", "nn_chain",
+                                                                    "generic", "mst",       "blocked"};
 Algorithm algorithm_from_name(std::string_view name);
 
 enum class Linkage { single, complete, average, weighted, centroid, median, ward, minimax, medoid };
@@ -21,9 +22,10 @@ inline constexpr std::array<std::string_view, 9> kLinkageNames = {
     "single", "complete", "average", "weighted", "centroid", "median", "ward", "minimax", "medoid"};
 Linkage linkage_from_name(std::string_view name);
 
-// In linear memory, by merging features. Heights are squared CF distances.
+// In linear memory, by merging features. Heights are squared CF distances. blocked uses the threads; the result does not
+// depend on their number.
 Merges cluster_features(const FeaturesView& features, CfDistance distance, Vote vote, Algorithm algorithm,
-                        const Progress& progress);
+                        std::size_t threads, const Progress& progress);
 
 // By Lance-Williams recurrence. condensed holds what the recurrence works on (squared distances for centroid, median
 // and ward) and is overwritten. Not for minimax and medoid.
