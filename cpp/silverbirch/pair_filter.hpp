@@ -12,8 +12,8 @@
 
 namespace silverbirch {
 
-// A panel is a run of clusters, a packed group a run of queries: row k holds coordinate k of all, then follow a row each
-// of squared norms (rounded down), conversion errors (rounded up) and terms of the linkage.
+// A panel is a run of clusters, a packed group a run of queries: row k holds coordinate k of all, then follow a row
+// each of squared norms (rounded down), conversion errors (rounded up) and terms of the linkage.
 inline constexpr std::size_t kPanelLanes = 32, kGroupLanes = 8;
 enum PanelRow : std::size_t { kNormRow, kErrorRow, kTermRow, kPanelExtraRows };
 
@@ -24,7 +24,8 @@ constexpr std::size_t group_floats(std::size_t dim) { return (dim + kPanelExtraR
 // rounding errors grow with the length of a part, not with dim.
 inline constexpr std::size_t kFilterPart = 128;
 
-// product: |a|² + |b|² - 2ab, fast, its error relative to the norms. difference: Σ(a - b)², its error relative to itself.
+// product: |a|² + |b|² - 2ab, fast, its error relative to the norms. difference: Σ(a - b)², its error relative to
+// itself.
 enum class FilterForm { product, difference };
 // ward: gap / (1/n_a + 1/n_b), the term is 1/n. average: gap + v_a + v_b, the term is the variance.
 enum class FilterLinkage { ward, average };

@@ -1,11 +1,11 @@
 // Rounds of reciprocal nearest neighbours [Murtagh 1983; Sumengen et al. 2021, "Scaling Hierarchical Agglomerative
-// Clustering to Billion-sized Datasets"; Yu et al. 2021, "ParChain"]: for a reducible linkage all pairs of clusters that
-// are nearest to each other may be merged at once.
+// Clustering to Billion-sized Datasets"; Yu et al. 2021, "ParChain"]: for a reducible linkage all pairs of clusters
+// that are nearest to each other may be merged at once.
 //
-// A cluster's neighbour is looked for only where it matters: of new clusters, and of those that somebody whose neighbour
-// is known calls its nearest. From any known one the way along nearest neighbours thus leads to a pair that can merge, so
-// each round has one. Whose neighbour is needed follows from the exact distances alone, not from lists, threads or the
-// filter, and so does the result.
+// A cluster's neighbour is looked for only where it matters: of new clusters, and of those that somebody whose
+// neighbour is known calls its nearest. From any known one the way along nearest neighbours thus leads to a pair that
+// can merge, so each round has one. Whose neighbour is needed follows from the exact distances alone, not from lists,
+// threads or the filter, and so does the result.
 #include "blocked_rounds.hpp"
 
 #include <algorithm>
@@ -18,7 +18,9 @@ namespace silverbirch {
 
 namespace {
 
-constexpr std::size_t kListLength = 16;
+// Measured: longer lists save searches and cost exact distances; from 16 to 32 it is the same.
+constexpr std::size_t kListLength = 24;
+constexpr std::size_t kProbes = 64;
 
 class BlockedRounds {
  public:
@@ -54,8 +56,8 @@ class BlockedRounds {
   }
 
  private:
-  // Clusters at the same place have distance zero. Each would be nearest to all the others: merged beforehand, no search
-  // has to tell them apart.
+  // Clusters at the same place have distance zero. Each would be nearest to all the others: merged beforehand, no
+  // search has to tell them apart.
   void merge_duplicates() {
     std::vector<ClusterId> order(active_);
     std::iota(order.begin(), order.end(), ClusterId{0});
@@ -69,12 +71,22 @@ class BlockedRounds {
   }
 
   void first_round() {
-    const Shortlists found = shortlists_of_all(clusters_, kListLength, threads_, poll_);
     std::vector<ClusterId> all(clusters_.slots());
     for (std::size_t slot = 0; slot < all.size(); ++slot) all[slot] = clusters_.id_at(slot);
-    accept(all, found);
+    choose_form(all);
+    measure(all, shortlists_of_all(clusters_, form_, kListLength, threads_, poll_));
+    search_closely(unsure_among(all));
     for (const ClusterId id : all) follow(id);
     merge_pairs(all);
+  }
+
+  // Where groups are small against their distances, products cannot tell their members apart. Some queries show it.
+  void choose_form(const std::vector<ClusterId>& all) {
+    std::vector<ClusterId> probes;
+    const std::size_t step = std::max<std::size_t>(all.size() / kProbes, kProbes);
+    for (std::size_t i = 0; i < all.size(); i += step) probes.push_back(all[i]);
+    measure(probes, shortlists_of(clusters_, form_, probes, kListLength, threads_, poll_));
+    if (4 * unsure_among(probes).size() > probes.size()) form_ = FilterForm::difference;
   }
 
   // Finds the nearest neighbours of some clusters: from their lists if these reach far enough.
@@ -83,15 +95,23 @@ class BlockedRounds {
     parallel_for(wanted.size(), 32, threads_, poll_, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) nearest_[wanted[i]] = lists_.nearest(wanted[i]);
     });
-    std::vector<ClusterId> unsure;
-    for (const ClusterId id : wanted)
-      if (!lists_.certain(id, nearest_[id].distance)) unsure.push_back(id);
-    if (!unsure.empty()) accept(unsure, shortlists_of(clusters_, unsure, kListLength, threads_, poll_));
+    const std::vector<ClusterId> unsure = unsure_among(wanted);
+    if (!unsure.empty()) {
+      measure(unsure, shortlists_of(clusters_, form_, unsure, kListLength, threads_, poll_));
+      search_closely(unsure_among(unsure));
+    }
     for (const ClusterId id : wanted) follow(id);
   }
 
-  // Measures what a pass has found. Bounds that come too close to tell are tried again, by a finer filter.
-  void accept(const std::vector<ClusterId>& queries, const Shortlists& found) {
+  std::vector<ClusterId> unsure_among(const std::vector<ClusterId>& ids) const {
+    std::vector<ClusterId> unsure;
+    for (const ClusterId id : ids)
+      if (!lists_.certain(id, nearest_[id].distance)) unsure.push_back(id);
+    return unsure;
+  }
+
+  // Takes what a pass has found as the queries' lists.
+  void measure(const std::vector<ClusterId>& queries, const Shortlists& found) {
     parallel_for(queries.size(), 32, threads_, poll_, [&](std::size_t begin, std::size_t end) {
       for (std::size_t q = begin; q < end; ++q) {
         const ClusterId id = queries[q];
@@ -100,30 +120,30 @@ class BlockedRounds {
         nearest_[id] = lists_.nearest(id);
       }
     });
-    std::vector<ClusterId> unsure;
-    for (const ClusterId id : queries)
-      if (!lists_.certain(id, nearest_[id].distance)) unsure.push_back(id);
-    parallel_for(unsure.size(), 8, threads_, poll_,
-                 [&](std::size_t begin, std::size_t end) { search_closely(unsure.data() + begin, end - begin); });
   }
 
-  // Measures every cluster whose lower bound is not beyond the nearest so far.
-  void search_closely(const ClusterId* queries, std::size_t count) {
-    QueryPack pack(clusters_);
-    pack.load(queries, count);
-    std::vector<float> cuts(count);
-    std::vector<NeighbourLists::measured_type> measured(count);
-    for (std::size_t q = 0; q < count; ++q) cuts[q] = cut_beyond(nearest_[queries[q]].distance);
-    for (std::size_t panel = 0; panel < clusters_.panels(); ++panel)
-      pack.sweep(FilterForm::difference, panel, cuts.data(), kNoCuts.cuts,
-                 [&](std::size_t query, std::size_t lane, float) {
-                   const ClusterId id = clusters_.id_at(panel * kPanelLanes + lane);
-                   if (id != queries[query]) measured[query].push_back({id, clusters_.distance(queries[query], id)});
-                 });
-    for (std::size_t q = 0; q < count; ++q) {
-      lists_.start(queries[q], static_cast<double>(cuts[q]) * clusters_.bound_unit());
-      nearest_[queries[q]] = lists_.keep_nearest(queries[q], measured[q]);
-    }
+  // Where more are about equally near than a list holds: measures every cluster whose lower bound is not beyond the
+  // nearest so far.
+  void search_closely(const std::vector<ClusterId>& queries) {
+    const std::size_t piece = std::min(piece_size(clusters_.slots() * clusters_.dim()), kQueriesAPass);
+    parallel_for(queries.size(), piece, threads_, poll_, [&](std::size_t begin, std::size_t end) {
+      const ClusterId* query = queries.data() + begin;
+      std::vector<float> cuts;
+      for (std::size_t q = begin; q < end; ++q) cuts.push_back(cut_beyond(nearest_[queries[q]].distance));
+      std::vector<std::vector<NearestCluster>> measured(end - begin);
+      QueryPack pack(clusters_);
+      pack.load(query, end - begin);
+      for (std::size_t panel = 0; panel < clusters_.panels(); ++panel)
+        pack.sweep(FilterForm::difference, panel, cuts.data(), kNoCuts.cuts,
+                   [&](std::size_t q, std::size_t lane, float) {
+                     const ClusterId id = clusters_.id_at(panel * kPanelLanes + lane);
+                     if (id != query[q]) measured[q].push_back({id, clusters_.distance(query[q], id)});
+                   });
+      for (std::size_t q = 0; q < end - begin; ++q) {
+        lists_.start(query[q], static_cast<double>(cuts[q]) * clusters_.bound_unit());
+        nearest_[query[q]] = lists_.keep_nearest(query[q], measured[q]);
+      }
+    });
   }
 
   // In the filter's units, and so much more that what is as near as that stays within.
@@ -169,8 +189,8 @@ class BlockedRounds {
     --active_;
   }
 
-  // Who calls whom its nearest, as a linked list for each: when a cluster merges, its followers' neighbours are unknown.
-  // Nobody stops following before that, so lists are only dropped whole.
+  // Who calls whom its nearest, as a linked list for each: when a cluster merges, its followers' neighbours are
+  // unknown. Nobody stops following before that, so lists are only dropped whole.
   void follow(ClusterId id) {
     const ClusterId leader = nearest_[id].id;
     known_[id] = true;
@@ -184,7 +204,8 @@ class BlockedRounds {
   }
 
   // Where triangles are equilateral, rounding may put a merged cluster nearer to a third one than that one's known
-  // neighbour, and three may follow each other in a circle. Once all are looked up anew, the nearest pair of all is found.
+  // neighbour, and three may follow each other in a circle. Once all are looked up anew, the nearest pair of all is
+  // found.
   void forget_all() {
     std::fill(followers_.begin(), followers_.end(), kNobody);
     for (std::size_t slot = 0; slot < clusters_.slots(); ++slot)
@@ -199,6 +220,7 @@ class BlockedRounds {
   const Progress poll_;
   ClusterPanels clusters_;
   NeighbourLists lists_;
+  FilterForm form_ = FilterForm::product;
   MergeHistory history_;
   std::size_t active_;
   std::vector<NearestCluster> nearest_;

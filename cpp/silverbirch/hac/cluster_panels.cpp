@@ -87,9 +87,8 @@ void ClusterPanels::fill(std::size_t slot) {
   float* extra = to + dim_ * kPanelLanes;
   extra[kNormRow * kPanelLanes] = static_cast<float>(norm_factor_ * norm - kUnderflow);
   extra[kErrorRow * kPanelLanes] = static_cast<float>(1.001 * 2.0 / kYoung * squared_error + kUnderflow);
-  const double term = distance_ == CfDistance::ward
-                          ? std::max(1.0 / weight_[id], kUnderflow) * (1.0 + 1e-6)
-                          : sse_[id] / weight_[id] / bound_unit() * (1.0 - 1e-6);
+  const double term = distance_ == CfDistance::ward ? std::max(1.0 / weight_[id], kUnderflow) * (1.0 + 1e-6)
+                                                    : sse_[id] / weight_[id] / bound_unit() * (1.0 - 1e-6);
   extra[kTermRow * kPanelLanes] = static_cast<float>(term);
 }
 

@@ -5,9 +5,10 @@
 // Let a', b' be converted rows, u = 2⁻²⁴, N = |a'|² + |b'|², gap' = |a' - b'|², and gap the true one in the same units.
 // Conversion moves a row by at most e(a) ≤ u|a|, hence gap ≥ gap' - 2|a' - b'|(e(a) + e(b)) ≥ gap' - 4uN.
 //   product      sums of parts of m = kFilterPart products err by at most (m + dim/m)·u·Σ|a'b'|, and 2Σ|a'b'| ≤ N. With
-//                the conversion and a few roundings: gap ≥ |a'|² + |b'|² - 2a'b' - E·N, E = (m + dim/m + 16)·u. The norms
-//                are stored multiplied by 1 - E.
-//   difference   the sum errs by a relative (m + dim/m + 3)·u, and for any 0 < t < 1 (s - e)² ≥ (1 - t)s² - (1/t - 1)e²,
+//                the conversion and a few roundings: gap ≥ |a'|² + |b'|² - 2a'b' - E·N, E = (m + dim/m + 16)·u. The
+//                norms are stored multiplied by 1 - E.
+//   difference   the sum errs by a relative (m + dim/m + 3)·u, and for any 0 < t < 1 (s - e)² ≥ (1 - t)s² - (1/t -
+//   1)e²,
 //                where e² ≤ 2e(a)² + 2e(b)²: the two terms are stored with the rows.
 // What underflows is less than the 1e-30 taken from every bound.
 #pragma once
@@ -41,9 +42,8 @@ class ClusterPanels {
   // Symmetric to the bit, in float64 and in one order of operations.
   double distance(ClusterId a, ClusterId b) const {
     const double gap = kernels().squared_gap(row(a), row(b), padded_dim_);
-    return distance_ == CfDistance::ward
-               ? WardDistance::squared(gap, weight_[a], sse_[a], weight_[b], sse_[b])
-               : AverageDistance::squared(gap, weight_[a], sse_[a], weight_[b], sse_[b]);
+    return distance_ == CfDistance::ward ? WardDistance::squared(gap, weight_[a], sse_[a], weight_[b], sse_[b])
+                                         : AverageDistance::squared(gap, weight_[a], sse_[a], weight_[b], sse_[b]);
   }
   bool same_place(ClusterId a, ClusterId b) const;  // then the distance is zero
   bool mean_less(ClusterId a, ClusterId b) const;   // in lexicographic order

@@ -20,16 +20,16 @@ struct NearestCluster {
   }
 };
 
-// A list holds a cluster's candidates; all clusters that are not on it lie at `reach` or beyond. Reducibility keeps that
-// true when clusters merge: d(A∪B, C) ≥ min(d(A, C), d(B, C)) if A and B are nearest to each other. What merges with a
-// listed cluster is listed under its new number, and a merged cluster takes both lists and the lesser reach. So as long as
-// a listed cluster is nearer than the reach, it is the nearest of all and no search is needed.
+// A list holds a cluster's candidates; all clusters that are not on it lie at `reach` or beyond. Reducibility keeps
+// that true when clusters merge: d(A∪B, C) ≥ min(d(A, C), d(B, C)) if A and B are nearest to each other. What merges
+// with a listed cluster is listed under its new number, and a merged cluster takes both lists and the lesser reach. So
+// as long as a listed cluster is nearer than the reach, it is the nearest of all and no search is needed.
 //
-// Rounding: that is true of real numbers. A merged mean is off by at most 8u·extent (u = 2⁻⁵³, extent bounds the norm of
-// all means), which changes the root of a Ward distance by at most √weight times that and of an average distance by that;
-// a computed distance is off by a relative (dim + 32)·u. `seen` takes both from the reach for every level of merges since,
-// at most twice the depth of the deepest cluster. What a list then calls nearest is what a search over all would have
-// found, in the same arithmetic, so the result does not depend on what happens to be listed.
+// Rounding: that is true of real numbers. A merged mean is off by at most 8u·extent (u = 2⁻⁵³, extent bounds the norm
+// of all means), which changes the root of a Ward distance by at most √weight times that and of an average distance by
+// that; a computed distance is off by a relative (dim + 32)·u. `seen` takes both from the reach for every level of
+// merges since, at most twice the depth of the deepest cluster. What a list then calls nearest is what a search over
+// all would have found, in the same arithmetic, so the result does not depend on what happens to be listed.
 class NeighbourLists {
  public:
   NeighbourLists(const ClusterPanels& clusters, std::size_t keep)
@@ -71,17 +71,15 @@ class NeighbourLists {
     size_[of] = static_cast<std::uint32_t>(end);
   }
 
-  // The nearest of the list, measured anew; shortens the list to what can still be of use. Different clusters on different
-  // threads.
+  // The nearest of the list, measured anew; shortens the list to what can still be of use. Different clusters on
+  // different threads.
   NearestCluster nearest(ClusterId of) {
-    measured_type measured(size_[of]);
-    for (std::size_t i = 0; i < measured.size(); ++i)
-      measured[i] = {list(of)[i], clusters_.distance(of, list(of)[i])};
+    std::vector<NearestCluster> measured(size_[of]);
+    for (std::size_t i = 0; i < measured.size(); ++i) measured[i] = {list(of)[i], clusters_.distance(of, list(of)[i])};
     return keep_nearest(of, measured);
   }
 
-  using measured_type = std::vector<NearestCluster>;
-  NearestCluster keep_nearest(ClusterId of, measured_type& measured) {
+  NearestCluster keep_nearest(ClusterId of, std::vector<NearestCluster>& measured) {
     if (measured.empty()) return {};
     if (measured.size() > keep_) {
       std::nth_element(measured.begin(), measured.begin() + static_cast<std::ptrdiff_t>(keep_), measured.end());
@@ -101,9 +99,8 @@ class NeighbourLists {
  private:
   double seen(ClusterId of) const {
     constexpr double unit_roundoff = 0x1p-53;
-    const double moved =
-        8.0 * unit_roundoff * clusters_.extent() *
-        (clusters_.distance_kind() == CfDistance::ward ? std::sqrt(clusters_.weight(of)) : 1.0);
+    const double moved = 8.0 * unit_roundoff * clusters_.extent() *
+                         (clusters_.distance_kind() == CfDistance::ward ? std::sqrt(clusters_.weight(of)) : 1.0);
     const double less = 1.0 - levels_ * static_cast<double>(clusters_.dim() + 32) * unit_roundoff;
     const double root = std::sqrt(reach_[of]) * less - levels_ * moved;
     return root > 0.0 ? root * root : 0.0;

@@ -10,8 +10,8 @@ constexpr std::size_t kBlockSlots = kBlockPanels * kPanelLanes;
 // Compares the clusters of two blocks and offers each to the other.
 class BlockComparison {
  public:
-  BlockComparison(const ClusterPanels& clusters, Shortlists& lists)
-      : clusters_(clusters), lists_(lists), pack_(clusters) {}
+  BlockComparison(const ClusterPanels& clusters, FilterForm form, Shortlists& lists)
+      : clusters_(clusters), form_(form), lists_(lists), pack_(clusters) {}
 
   void operator()(std::size_t block_a, std::size_t block_b) {
     const std::size_t end = std::min((block_a + 1) * kBlockSlots, clusters_.slots());
@@ -30,23 +30,23 @@ class BlockComparison {
   void compare(const ClusterId* queries, std::size_t first, std::size_t panel, bool both_ways) {
     const std::size_t first_lane = panel * kPanelLanes;
     const float* panel_cuts = both_ways ? lists_.cuts() + first_lane : kNoCuts.cuts;
-    pack_.sweep(FilterForm::product, panel, lists_.cuts() + first, panel_cuts,
-                [&](std::size_t query, std::size_t lane, float bound) {
-                  const ClusterId id = clusters_.id_at(first_lane + lane);
-                  if (id == queries[query]) return;
-                  lists_.offer(first + query, {bound, id});
-                  if (both_ways) lists_.offer(first_lane + lane, {bound, queries[query]});
-                });
+    pack_.sweep(form_, panel, lists_.cuts() + first, panel_cuts, [&](std::size_t query, std::size_t lane, float bound) {
+      const ClusterId id = clusters_.id_at(first_lane + lane);
+      if (id == queries[query]) return;
+      lists_.offer(first + query, {bound, id});
+      if (both_ways) lists_.offer(first_lane + lane, {bound, queries[query]});
+    });
   }
 
   const ClusterPanels& clusters_;
+  FilterForm form_;
   Shortlists& lists_;
   QueryPack pack_;
 };
 
 }  // namespace
 
-Shortlists shortlists_of_all(const ClusterPanels& clusters, std::size_t keep, std::size_t threads,
+Shortlists shortlists_of_all(const ClusterPanels& clusters, FilterForm form, std::size_t keep, std::size_t threads,
                              const Progress& progress) {
   Shortlists lists(clusters.panels() * kPanelLanes, keep);
   const std::size_t blocks = (clusters.slots() + kBlockSlots - 1) / kBlockSlots;
@@ -58,7 +58,7 @@ Shortlists shortlists_of_all(const ClusterPanels& clusters, std::size_t keep, st
     }
     parallel_for(pairs.size(), 1 + pairs.size() / (4 * threads), threads, progress,
                  [&](std::size_t begin, std::size_t end) {
-                   BlockComparison compare(clusters, lists);
+                   BlockComparison compare(clusters, form, lists);
                    for (std::size_t p = begin; p < end; ++p) compare(pairs[p].first, pairs[p].second);
                  });
   }
@@ -66,8 +66,8 @@ Shortlists shortlists_of_all(const ClusterPanels& clusters, std::size_t keep, st
   return lists;
 }
 
-Shortlists shortlists_of(const ClusterPanels& clusters, const std::vector<ClusterId>& queries, std::size_t keep,
-                         std::size_t threads, const Progress& progress) {
+Shortlists shortlists_of(const ClusterPanels& clusters, FilterForm form, const std::vector<ClusterId>& queries,
+                         std::size_t keep, std::size_t threads, const Progress& progress) {
   const std::size_t passes = (queries.size() + kQueriesAPass - 1) / kQueriesAPass;
   // Few queries: each thread looks at a section of the panels. Many panels: sections short enough to stop in time.
   const std::size_t panel_work = std::min(queries.size(), kQueriesAPass) * kPanelLanes * clusters.dim();
@@ -86,11 +86,10 @@ Shortlists shortlists_of(const ClusterPanels& clusters, const std::vector<Cluste
       Shortlists lists(count, keep);
       const std::size_t from = task % sections * section, to = std::min(from + section, clusters.panels());
       for (std::size_t panel = from; panel < to; ++panel)
-        pack.sweep(FilterForm::product, panel, lists.cuts(), kNoCuts.cuts,
-                   [&](std::size_t query, std::size_t lane, float bound) {
-                     const ClusterId id = clusters.id_at(panel * kPanelLanes + lane);
-                     if (id != first[query]) lists.offer(query, {bound, id});
-                   });
+        pack.sweep(form, panel, lists.cuts(), kNoCuts.cuts, [&](std::size_t query, std::size_t lane, float bound) {
+          const ClusterId id = clusters.id_at(panel * kPanelLanes + lane);
+          if (id != first[query]) lists.offer(query, {bound, id});
+        });
       found[task] = std::move(lists);
     }
   });

@@ -1,4 +1,5 @@
-// Passes of the float32 filter over all clusters: every candidate that may be near is handed on, to be measured exactly.
+// Passes of the float32 filter over all clusters: every candidate that may be near is handed on, to be measured
+// exactly.
 #pragma once
 
 #include <algorithm>
@@ -68,11 +69,11 @@ inline constexpr auto kNoCuts = [] {
 
 // The shortlists of all clusters, by slot. Every pair is looked at once, for both. The blocks of a step have no cluster
 // in common, so that threads never share a list (as in a tournament where everybody meets everybody).
-Shortlists shortlists_of_all(const ClusterPanels& clusters, std::size_t keep, std::size_t threads,
+Shortlists shortlists_of_all(const ClusterPanels& clusters, FilterForm form, std::size_t keep, std::size_t threads,
                              const Progress& progress);
 
 // The shortlists of some clusters, by their place in `queries`.
-Shortlists shortlists_of(const ClusterPanels& clusters, const std::vector<ClusterId>& queries, std::size_t keep,
-                         std::size_t threads, const Progress& progress);
+Shortlists shortlists_of(const ClusterPanels& clusters, FilterForm form, const std::vector<ClusterId>& queries,
+                         std::size_t keep, std::size_t threads, const Progress& progress);
 
 }  // namespace silverbirch

@@ -15,8 +15,8 @@ struct Candidate {
   ClusterId id;
 };
 
-// Many lists side by side. Each keeps the `keep` candidates of the least bounds, and every candidate it does not keep has
-// a bound of at least its cut.
+// Many lists side by side. Each keeps the `keep` candidates of the least bounds, and every candidate it does not keep
+// has a bound of at least its cut.
 class Shortlists {
  public:
   Shortlists(std::size_t count, std::size_t keep)
