@@ -102,7 +102,7 @@ def linkage_names() -> list[str]: ...
 
 def algorithm_names() -> list[str]: ...
 
-def cluster_features(weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], mean: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sse: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], distance: str, equal_vote: bool, algorithm: str, progress: Callable[[int, int], None] | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64]]:
+def cluster_features(weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], mean: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sse: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], distance: str, equal_vote: bool, algorithm: str, threads: int, progress: Callable[[int, int], None] | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64]]:
     """Z with squared CF distances as heights, and prototypes."""
 
 def cluster_matrix(condensed: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], linkage: str, algorithm: str, progress: Callable[[int, int], None] | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64]]:
