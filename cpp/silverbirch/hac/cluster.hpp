@@ -22,8 +22,8 @@ inline constexpr std::array<std::string_view, 9> kLinkageNames = {
     "single", "complete", "average", "weighted", "centroid", "median", "ward", "minimax", "medoid"};
 Linkage linkage_from_name(std::string_view name);
 
-// In linear memory, by merging features. Heights are squared CF distances. blocked uses the threads; the result does not
-// depend on their number.
+// In linear memory, by merging features. Heights are squared CF distances. blocked uses the threads; the result does
+// not depend on their number.
 Merges cluster_features(const FeaturesView& features, CfDistance distance, Vote vote, Algorithm algorithm,
                         std::size_t threads, const Progress& progress);
 
