@@ -36,8 +36,7 @@ class BlockedRounds {
         nearest_(features.size),
         known_(features.size, false),
         followers_(features.size, kNobody),
-        next_(features.size, kNobody),
-        depth_(features.size, 0) {}
+        next_(features.size, kNobody) {}
 
   Merges run() && {
     merge_duplicates();
@@ -91,7 +90,7 @@ class BlockedRounds {
 
   // Finds the nearest neighbours of some clusters: from their lists if these reach far enough.
   void resolve(const std::vector<ClusterId>& wanted) {
-    for (const ClusterId id : wanted) lists_.update(id);
+    for (const ClusterId id : wanted) lists_.rename(id);
     parallel_for(wanted.size(), 32, threads_, poll_, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) nearest_[wanted[i]] = lists_.nearest(wanted[i]);
     });
@@ -113,11 +112,13 @@ class BlockedRounds {
   // Takes what a pass has found as the queries' lists.
   void measure(const std::vector<ClusterId>& queries, const Shortlists& found) {
     parallel_for(queries.size(), 32, threads_, poll_, [&](std::size_t begin, std::size_t end) {
+      std::vector<NearestCluster> measured;
       for (std::size_t q = begin; q < end; ++q) {
         const ClusterId id = queries[q];
-        lists_.start(id, static_cast<double>(found.cut(q)) * clusters_.bound_unit());
-        for (const Candidate* c = found.begin(q); c != found.end(q); ++c) lists_.add(id, c->id);
-        nearest_[id] = lists_.nearest(id);
+        measured.clear();
+        for (const Candidate* c = found.begin(q); c != found.end(q); ++c)
+          measured.push_back({c->id, clusters_.distance(id, c->id)});
+        nearest_[id] = lists_.assign(id, measured, static_cast<double>(found.cut(q)) * clusters_.bound_unit());
       }
     });
   }
@@ -139,10 +140,9 @@ class BlockedRounds {
                      const ClusterId id = clusters_.id_at(panel * kPanelLanes + lane);
                      if (id != query[q]) measured[q].push_back({id, clusters_.distance(query[q], id)});
                    });
-      for (std::size_t q = 0; q < end - begin; ++q) {
-        lists_.start(query[q], static_cast<double>(cuts[q]) * clusters_.bound_unit());
-        nearest_[query[q]] = lists_.keep_nearest(query[q], measured[q]);
-      }
+      for (std::size_t q = 0; q < end - begin; ++q)
+        nearest_[query[q]] =
+            lists_.assign(query[q], measured[q], static_cast<double>(cuts[q]) * clusters_.bound_unit());
     });
   }
 
@@ -182,9 +182,6 @@ class BlockedRounds {
     history_.record(a, b, height);
     clusters_.merge(a, b);
     lists_.merge(a, b);
-    depth_[b] = std::max(depth_[a], depth_[b]) + 1;
-    deepest_ = std::max<std::size_t>(deepest_, depth_[b]);
-    lists_.set_depth(deepest_);
     new_clusters_.push_back(b);
     --active_;
   }
@@ -226,8 +223,6 @@ class BlockedRounds {
   std::vector<NearestCluster> nearest_;
   std::vector<char> known_;
   std::vector<ClusterId> followers_, next_;
-  std::vector<std::uint32_t> depth_;
-  std::size_t deepest_ = 0;
   std::vector<ClusterId> new_clusters_;
 };
 

@@ -149,10 +149,12 @@ void ClusterPanels::bounds(FilterForm form, std::size_t panel, const FilterTile&
 }
 
 void ClusterPanels::pack(const ClusterId* queries, std::size_t count, float* groups) const {
-  for (std::size_t q = 0; q < count; ++q) {
-    const float* from = lane(slot_of_[queries[q]]);
-    float* to = groups + q / kGroupLanes * group_floats(dim_) + q % kGroupLanes;
-    for (std::size_t k = 0; k < dim_ + kPanelExtraRows; ++k) to[k * kGroupLanes] = from[k * kPanelLanes];
+  for (std::size_t first = 0; first < count; first += kGroupLanes, groups += group_floats(dim_)) {
+    const std::size_t lanes = std::min(kGroupLanes, count - first);
+    const float* from[kGroupLanes];
+    for (std::size_t l = 0; l < lanes; ++l) from[l] = lane(slot_of_[queries[first + l]]);
+    for (std::size_t k = 0; k < dim_ + kPanelExtraRows; ++k)
+      for (std::size_t l = 0; l < lanes; ++l) groups[k * kGroupLanes + l] = from[l][k * kPanelLanes];
   }
 }
 

@@ -1,8 +1,10 @@
 // What each cluster remembers of its last search: its nearest few, and how far it has seen.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "cluster_panels.hpp"
@@ -35,62 +37,66 @@ class NeighbourLists {
   NeighbourLists(const ClusterPanels& clusters, std::size_t keep)
       : clusters_(clusters),
         keep_(keep),
-        ids_(clusters.objects() * 2 * keep),
+        entries_(clusters.objects() * 2 * keep),
         size_(clusters.objects(), 0),
         reach_(clusters.objects(), 0.0),
+        measured_at_(clusters.objects(), 0),
+        merged_at_(clusters.objects(), 0),
+        depth_(clusters.objects(), 0),
         into_(clusters.objects()) {
-    for (ClusterId i = 0; i < into_.size(); ++i) into_[i] = i;
+    std::iota(into_.begin(), into_.end(), ClusterId{0});
   }
-
-  std::size_t keep() const { return keep_; }
-
-  void set_depth(std::size_t depth) { levels_ = 2.0 * static_cast<double>(depth) + 2.0; }
-
-  void start(ClusterId of, double reach) {
-    size_[of] = 0;
-    reach_[of] = reach;
-  }
-  void add(ClusterId of, ClusterId candidate) { ids_[of * 2 * keep_ + size_[of]++] = candidate; }
 
   // A∪B takes the place of b.
   void merge(ClusterId a, ClusterId b) {
-    into_[a] = b;
-    reach_[b] = std::min(reach_[a], reach_[b]);
-    for (std::size_t i = 0; i < size_[a]; ++i) add(b, list(a)[i]);
+    std::copy_n(list(a), size_[a], list(b) + size_[b]);
+    size_[b] += size_[a];
     size_[a] = 0;
+    reach_[b] = std::min(reach_[a], reach_[b]);
+    into_[a] = b;
+    merged_at_[b] = ++merges_;
+    depth_[b] = std::max(depth_[a], depth_[b]) + 1;
+    deepest_ = std::max(deepest_, depth_[b]);
   }
 
-  // Renames what has merged. Not while other threads do anything here.
-  void update(ClusterId of) {
-    ClusterId* ids = list(of);
-    std::size_t end = 0;
-    for (std::size_t i = 0; i < size_[of]; ++i) {
-      const ClusterId id = current(ids[i]);
-      if (id != of && std::find(ids, ids + end, id) == ids + end) ids[end++] = id;
-    }
-    size_[of] = static_cast<std::uint32_t>(end);
-  }
-
-  // The nearest of the list, measured anew; shortens the list to what can still be of use. Different clusters on
-  // different threads.
-  NearestCluster nearest(ClusterId of) {
-    std::vector<NearestCluster> measured(size_[of]);
-    for (std::size_t i = 0; i < measured.size(); ++i) measured[i] = {list(of)[i], clusters_.distance(of, list(of)[i])};
-    return keep_nearest(of, measured);
-  }
-
-  NearestCluster keep_nearest(ClusterId of, std::vector<NearestCluster>& measured) {
-    if (measured.empty()) return {};
+  // A new list: the nearest of some measured clusters, if all others lie at `reach` or beyond. Returns the nearest of
+  // all. This and `nearest` may be called for different clusters on different threads.
+  NearestCluster assign(ClusterId of, std::vector<NearestCluster>& measured, double reach) {
+    reach_[of] = reach;
+    measured_at_[of] = merges_;
     if (measured.size() > keep_) {
       std::nth_element(measured.begin(), measured.begin() + static_cast<std::ptrdiff_t>(keep_), measured.end());
-      reach_[of] = std::min(reach_[of], measured[keep_].distance);
+      reach_[of] = std::min(reach, measured[keep_].distance);
       measured.resize(keep_);
     }
-    const NearestCluster nearest = *std::min_element(measured.begin(), measured.end());
+    NearestCluster nearest;
     size_[of] = 0;
-    for (const NearestCluster& candidate : measured)
-      if (candidate.distance < reach_[of]) add(of, candidate.id);
+    for (const NearestCluster& candidate : measured) {
+      if (candidate < nearest) nearest = candidate;
+      if (candidate.distance < reach_[of]) list(of)[size_[of]++] = candidate;  // others cannot be of use any more
+    }
     return nearest;
+  }
+
+  // The nearest of the list as it is now. Needs `rename` before.
+  NearestCluster nearest(ClusterId of) {
+    std::vector<NearestCluster> measured(list(of), list(of) + size_[of]);
+    for (NearestCluster& candidate : measured)
+      if (std::max(merged_at_[of], merged_at_[candidate.id]) > measured_at_[of])
+        candidate.distance = clusters_.distance(of, candidate.id);
+    return assign(of, measured, reach_[of]);
+  }
+
+  // Puts what has merged under its new number. Not while other threads do anything here.
+  void rename(ClusterId of) {
+    NearestCluster* entries = list(of);
+    std::size_t end = 0;
+    for (std::size_t i = 0; i < size_[of]; ++i) {
+      const NearestCluster entry{current(entries[i].id), entries[i].distance};
+      const auto same = [&](const NearestCluster& other) { return other.id == entry.id; };
+      if (entry.id != of && std::none_of(entries, entries + end, same)) entries[end++] = entry;
+    }
+    size_[of] = static_cast<std::uint32_t>(end);
   }
 
   // Whether nothing outside the list is as near as that.
@@ -99,14 +105,15 @@ class NeighbourLists {
  private:
   double seen(ClusterId of) const {
     constexpr double unit_roundoff = 0x1p-53;
-    const double moved = 8.0 * unit_roundoff * clusters_.extent() *
-                         (clusters_.distance_kind() == CfDistance::ward ? std::sqrt(clusters_.weight(of)) : 1.0);
-    const double less = 1.0 - levels_ * static_cast<double>(clusters_.dim() + 32) * unit_roundoff;
-    const double root = std::sqrt(reach_[of]) * less - levels_ * moved;
+    const double levels = 2.0 * deepest_ + 2.0;
+    const double weight = clusters_.distance_kind() == CfDistance::ward ? clusters_.weight(of) : 1.0;
+    const double moved = levels * 8.0 * unit_roundoff * clusters_.extent() * std::sqrt(weight);
+    const double less = 1.0 - levels * static_cast<double>(clusters_.dim() + 32) * unit_roundoff;
+    const double root = std::sqrt(reach_[of]) * less - moved;
     return root > 0.0 ? root * root : 0.0;
   }
 
-  ClusterId* list(ClusterId of) { return ids_.data() + of * 2 * keep_; }
+  NearestCluster* list(ClusterId of) { return entries_.data() + of * 2 * keep_; }
 
   ClusterId current(ClusterId id) {
     while (into_[id] != id) id = into_[id] = into_[into_[id]];
@@ -115,11 +122,12 @@ class NeighbourLists {
 
   const ClusterPanels& clusters_;
   std::size_t keep_;
-  double levels_ = 2.0;
-  std::vector<ClusterId> ids_;  // room for two lists, for a cluster that has just merged
+  std::vector<NearestCluster> entries_;  // room for two lists, for a cluster that has just merged
   std::vector<std::uint32_t> size_;
   std::vector<double> reach_;
+  std::vector<std::uint32_t> measured_at_, merged_at_, depth_;  // the first two count merges
   std::vector<ClusterId> into_;
+  std::uint32_t merges_ = 0, deepest_ = 0;
 };
 
 }  // namespace silverbirch
