@@ -23,15 +23,17 @@ SILVERBIRCH_INLINE void store(double* p, Vector v) { *reinterpret_cast<Vector*>(
 SILVERBIRCH_INLINE Vector broadcast(double value) { return value - Vector{}; }
 
 template <class Distance>
+SILVERBIRCH_INLINE void add_gap(Vector& gap, Vector difference) {
+  if constexpr (Distance::manhattan_gap)
+    gap += difference < 0.0 ? -difference : difference;
+  else
+    gap += difference * difference;
+}
+
+template <class Distance>
 SILVERBIRCH_INLINE Vector squared_distance(const double* block, std::size_t dim, const Feature& query) {
   Vector gap = {};
-  for (std::size_t k = 0; k < dim; ++k) {
-    const Vector difference = query.mean[k] - load(block + k * kLanes);
-    if constexpr (Distance::manhattan_gap)
-      gap += difference < 0.0 ? -difference : difference;
-    else
-      gap += difference * difference;
-  }
+  for (std::size_t k = 0; k < dim; ++k) add_gap<Distance>(gap, query.mean[k] - load(block + k * kLanes));
   return Distance::squared(gap, query.weight, query.sse, load(block + dim * kLanes), load(block + (dim + 1) * kLanes));
 }
 
@@ -88,6 +90,25 @@ void slot_distances(const double* blocks, std::size_t dim, const Feature& query,
     }
 }
 
+template <class Distance>
+void tile_distances(const double* blocks, std::size_t dim, const Feature* queries, std::size_t block_count,
+                    double* squared_distances) {
+  for (std::size_t b = 0; b < block_count; ++b)
+    for (std::size_t p = 0; p < kParts; ++p) {
+      const std::size_t lane = p * kWidth;
+      const double* block = blocks + b * block_doubles(dim) + lane;
+      Vector gap[kTileQueries] = {};
+      for (std::size_t k = 0; k < dim; ++k) {
+        const Vector row = load(block + k * kLanes);
+        for (std::size_t q = 0; q < kTileQueries; ++q) add_gap<Distance>(gap[q], queries[q].mean[k] - row);
+      }
+      for (std::size_t q = 0; q < kTileQueries; ++q)
+        store(squared_distances + (q * block_count + b) * kLanes + lane,
+              Distance::squared(gap[q], queries[q].weight, queries[q].sse, load(block + dim * kLanes),
+                                load(block + (dim + 1) * kLanes)));
+    }
+}
+
 void box_distances(const double* boxes, std::size_t dim, const double* point, double* squared_distances) {
   const Vector zero = {};
   for (std::size_t p = 0; p < kParts; ++p) {
@@ -131,6 +152,8 @@ const Kernels SILVERBIRCH_KERNELS = {
      nearest_slot<DiameterDistance>, nearest_slot<WardDistance>, nearest_slot<RadiusDistance>},
     {slot_distances<CentroidDistance>, slot_distances<ManhattanDistance>, slot_distances<AverageDistance>,
      slot_distances<DiameterDistance>, slot_distances<WardDistance>, slot_distances<RadiusDistance>},
+    {tile_distances<CentroidDistance>, tile_distances<ManhattanDistance>, tile_distances<AverageDistance>,
+     tile_distances<DiameterDistance>, tile_distances<WardDistance>, tile_distances<RadiusDistance>},
     box_distances,
     squared_gap,
     &SILVERBIRCH_PAIR_FILTER,

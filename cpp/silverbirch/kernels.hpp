@@ -18,6 +18,8 @@ namespace silverbirch {
 
 inline constexpr std::size_t kGapLanes = 16;  // partial sums of Kernels::squared_gap
 
+inline constexpr std::size_t kTileQueries = 4;
+
 struct Nearest {
   std::size_t slot = kNowhere;
   double squared_distance = 0.0;
@@ -40,6 +42,11 @@ struct Kernels {
   using SlotDistances = void (*)(const double* blocks, std::size_t dim, const Feature& query, std::size_t block_count,
                                  double* squared_distances);
   std::array<SlotDistances, kCfDistanceNames.size()> slot_distances;
+  // The same, bit by bit, of kTileQueries queries at once: several times as fast where dim is large. The distances of
+  // one query follow those of the one before.
+  using TileDistances = void (*)(const double* blocks, std::size_t dim, const Feature* queries, std::size_t block_count,
+                                 double* squared_distances);
+  std::array<TileDistances, kCfDistanceNames.size()> tile_distances;
   // Squared Euclidean distances of a point to eight boxes: dim rows of eight lower ends, then dim rows of upper ends.
   void (*box_distances)(const double* boxes, std::size_t dim, const double* point, double* squared_distances);
   // Squared Euclidean distance of two rows of whole kGapLanes, on cache lines and padded with zeros. Symmetric.
