@@ -46,7 +46,7 @@ Features groups(std::size_t count, std::size_t dim, double spread, double offset
 }
 
 void filter_gives_lower_bounds() {
-  for (const CfDistance distance : {CfDistance::ward, CfDistance::average})
+  for (const CfDistance distance : {CfDistance::ward, CfDistance::average, CfDistance::centroid})
     for (const std::size_t dim : {1, 7, 128, 129, 300}) {
       for (const FilterForm form : {FilterForm::product, FilterForm::difference}) {
         check_bounds(groups(70, dim, 1.0, 0.0), distance, form, dim < 100 ? 0.0 : 0.98);

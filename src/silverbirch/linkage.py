@@ -86,7 +86,7 @@ def linkage(
         with their weights. "centers": their means as if they were points. "aggregation": features are merged at each
         step and distances computed anew from them.
     algorithm : "auto", or by name: "agnes" (naive, the reference), "anderberg", "nn_chain", "generic", "mst" (single),
-        "blocked" (ward, average and weighted of squared distances; for many dimensions)
+        "blocked" (ward, centroid, median, and average and weighted of squared distances; for many dimensions)
     n_jobs : threads; None is one, -1 all. The result does not depend on it.
     progress : show progress on stderr
 
@@ -214,7 +214,7 @@ def _merge_features(job: _Job, features: ClusterFeatures, form: _FeatureForm) ->
         algorithm = "nn_chain" if form.cf_distance in ("ward", "average") else "generic"
     elif algorithm == "mst":
         raise _mst_error(job)
-    elif algorithm == "blocked" and form.cf_distance not in ("ward", "average"):
+    elif algorithm == "blocked" and form.cf_distance not in ("ward", "average", "centroid"):
         raise _blocked_error(job)
     Z, _ = _core.cluster_features(
         *features.arrays(), form.cf_distance, form.equal_vote, algorithm, job.threads, job.report()
@@ -267,7 +267,8 @@ def _mst_error(job: _Job) -> ValueError:
 
 def _blocked_error(job: _Job) -> ValueError:
     return ValueError(
-        "algorithm='blocked' is for 'ward', 'average' and 'weighted' of squared distances, from points or features: "
+        "algorithm='blocked' is for 'ward', 'centroid', 'median' and, of squared distances, 'average' and 'weighted', "
+        "from points or features: "
         f"use algorithm='auto' for {job.method!r} here"
     )
 

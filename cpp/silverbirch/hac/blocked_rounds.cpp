@@ -12,7 +12,6 @@
 #include <numeric>
 
 #include "neighbour_lists.hpp"
-#include "neighbour_search.hpp"
 
 namespace silverbirch {
 
@@ -26,10 +25,9 @@ class BlockedRounds {
  public:
   BlockedRounds(const FeaturesView& features, CfDistance distance, Vote vote, std::size_t threads,
                 const Progress& progress)
-      : threads_(threads),
-        progress_(progress),
-        poll_([&progress](std::size_t, std::size_t) { progress.poll(); }),
+      : progress_(progress),
         clusters_(features, distance, vote, progress),
+        search_(clusters_, kListLength, threads, progress),
         lists_(clusters_, kListLength),
         history_(features.size),
         active_(features.size),
@@ -39,7 +37,9 @@ class BlockedRounds {
         next_(features.size, kNobody) {}
 
   Merges run() && {
-    merge_duplicates();
+    for (const auto& [a, b] : clusters_.duplicates()) merge(a, b, 0.0);
+    new_clusters_.clear();
+    clusters_.compact();
     if (active_ > 1) first_round();
     while (active_ > 1) {
       std::vector<ClusterId> resolved, wanted = std::move(new_clusters_);
@@ -55,51 +55,47 @@ class BlockedRounds {
   }
 
  private:
-  // Clusters at the same place have distance zero. Each would be nearest to all the others: merged beforehand, no
-  // search has to tell them apart.
-  void merge_duplicates() {
-    std::vector<ClusterId> order(active_);
-    std::iota(order.begin(), order.end(), ClusterId{0});
-    std::sort(order.begin(), order.end(), [&](ClusterId a, ClusterId b) {
-      return clusters_.mean_less(a, b) || (!clusters_.mean_less(b, a) && a < b);
-    });
-    for (std::size_t i = 1; i < order.size(); ++i)
-      if (clusters_.same_place(order[i - 1], order[i])) merge(order[i - 1], order[i], 0.0);
-    new_clusters_.clear();
-    clusters_.compact();
+  auto take() {
+    return [this](ClusterId id, std::vector<NearestCluster>& measured, double reach) {
+      nearest_[id] = lists_.assign(id, measured, reach);
+    };
   }
 
   void first_round() {
     std::vector<ClusterId> all(clusters_.slots());
     for (std::size_t slot = 0; slot < all.size(); ++slot) all[slot] = clusters_.id_at(slot);
-    choose_form(all);
-    measure(all, shortlists_of_all(clusters_, form_, kListLength, threads_, poll_));
-    search_closely(unsure_among(all));
+    probe(all);
+    search_.all(all, take());
+    look_closely(all);
     for (const ClusterId id : all) follow(id);
     merge_pairs(all);
   }
 
-  // Where groups are small against their distances, products cannot tell their members apart. Some queries show it.
-  void choose_form(const std::vector<ClusterId>& all) {
+  // Some queries show whether products are precise enough.
+  void probe(const std::vector<ClusterId>& all) {
     std::vector<ClusterId> probes;
     const std::size_t step = std::max<std::size_t>(all.size() / kProbes, kProbes);
     for (std::size_t i = 0; i < all.size(); i += step) probes.push_back(all[i]);
-    measure(probes, shortlists_of(clusters_, form_, probes, kListLength, threads_, poll_));
-    if (4 * unsure_among(probes).size() > probes.size()) form_ = FilterForm::difference;
+    search_.some(probes, take());
+    if (4 * unsure_among(probes).size() > probes.size()) search_.use_differences();
   }
 
   // Finds the nearest neighbours of some clusters: from their lists if these reach far enough.
   void resolve(const std::vector<ClusterId>& wanted) {
     for (const ClusterId id : wanted) lists_.rename(id);
-    parallel_for(wanted.size(), 32, threads_, poll_, [&](std::size_t begin, std::size_t end) {
+    search_.each(wanted.size(), 32, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) nearest_[wanted[i]] = lists_.nearest(wanted[i]);
     });
     const std::vector<ClusterId> unsure = unsure_among(wanted);
     if (!unsure.empty()) {
-      measure(unsure, shortlists_of(clusters_, form_, unsure, kListLength, threads_, poll_));
-      search_closely(unsure_among(unsure));
+      search_.some(unsure, take());
+      look_closely(unsure);
     }
     for (const ClusterId id : wanted) follow(id);
+  }
+
+  void look_closely(const std::vector<ClusterId>& ids) {
+    search_.closely(unsure_among(ids), [this](ClusterId id) { return nearest_[id].distance; }, take());
   }
 
   std::vector<ClusterId> unsure_among(const std::vector<ClusterId>& ids) const {
@@ -107,48 +103,6 @@ class BlockedRounds {
     for (const ClusterId id : ids)
       if (!lists_.certain(id, nearest_[id].distance)) unsure.push_back(id);
     return unsure;
-  }
-
-  // Takes what a pass has found as the queries' lists.
-  void measure(const std::vector<ClusterId>& queries, const Shortlists& found) {
-    parallel_for(queries.size(), 32, threads_, poll_, [&](std::size_t begin, std::size_t end) {
-      std::vector<NearestCluster> measured;
-      for (std::size_t q = begin; q < end; ++q) {
-        const ClusterId id = queries[q];
-        measured.clear();
-        for (const Candidate* c = found.begin(q); c != found.end(q); ++c)
-          measured.push_back({c->id, clusters_.distance(id, c->id)});
-        nearest_[id] = lists_.assign(id, measured, static_cast<double>(found.cut(q)) * clusters_.bound_unit());
-      }
-    });
-  }
-
-  // Where more are about equally near than a list holds: measures every cluster whose lower bound is not beyond the
-  // nearest so far.
-  void search_closely(const std::vector<ClusterId>& queries) {
-    const std::size_t piece = std::min(piece_size(clusters_.slots() * clusters_.dim()), kQueriesAPass);
-    parallel_for(queries.size(), piece, threads_, poll_, [&](std::size_t begin, std::size_t end) {
-      const ClusterId* query = queries.data() + begin;
-      std::vector<float> cuts;
-      for (std::size_t q = begin; q < end; ++q) cuts.push_back(cut_beyond(nearest_[queries[q]].distance));
-      std::vector<std::vector<NearestCluster>> measured(end - begin);
-      QueryPack pack(clusters_);
-      pack.load(query, end - begin);
-      for (std::size_t panel = 0; panel < clusters_.panels(); ++panel)
-        pack.sweep(FilterForm::difference, panel, cuts.data(), kNoCuts.cuts,
-                   [&](std::size_t q, std::size_t lane, float) {
-                     const ClusterId id = clusters_.id_at(panel * kPanelLanes + lane);
-                     if (id != query[q]) measured[q].push_back({id, clusters_.distance(query[q], id)});
-                   });
-      for (std::size_t q = 0; q < end - begin; ++q)
-        nearest_[query[q]] =
-            lists_.assign(query[q], measured[q], static_cast<double>(cuts[q]) * clusters_.bound_unit());
-    });
-  }
-
-  // In the filter's units, and so much more that what is as near as that stays within.
-  float cut_beyond(double distance) const {
-    return static_cast<float>(std::max(distance / clusters_.bound_unit() * (1.0 + 1e-6), 1e-35));
   }
 
   std::vector<ClusterId> unknown_neighbours(const std::vector<ClusterId>& of) {
@@ -212,12 +166,10 @@ class BlockedRounds {
       }
   }
 
-  std::size_t threads_;
   const Progress& progress_;
-  const Progress poll_;
   ClusterPanels clusters_;
+  ExactSearch search_;
   NeighbourLists lists_;
-  FilterForm form_ = FilterForm::product;
   MergeHistory history_;
   std::size_t active_;
   std::vector<NearestCluster> nearest_;

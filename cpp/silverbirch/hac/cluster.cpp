@@ -7,6 +7,7 @@
 #include "../parallel.hpp"
 #include "agnes.hpp"
 #include "anderberg.hpp"
+#include "blocked_greedy.hpp"
 #include "blocked_rounds.hpp"
 #include "generic.hpp"
 #include "matrix_space.hpp"
@@ -28,7 +29,8 @@ Merges run(Space space, Algorithm algorithm, bool monotone, const Progress& prog
     case Algorithm::generic: generic(space, history, progress); break;
     case Algorithm::mst: throw std::invalid_argument("algorithm 'mst' is for single linkage only");
     case Algorithm::blocked:
-      throw std::invalid_argument("algorithm 'blocked' is for ward and average linkage of points or cluster features");
+      throw std::invalid_argument(
+          "algorithm 'blocked' is for ward, average and centroid linkage of points or features");
   }
   return std::move(history).finish(monotone);
 }
@@ -57,6 +59,8 @@ Merges cluster_features(const FeaturesView& features, CfDistance distance, Vote 
   // Of the CF distances, D4 and D2 are reducible; the others can have inversions.
   const bool monotone = distance == CfDistance::ward || distance == CfDistance::average;
   if (algorithm == Algorithm::blocked && monotone) return cluster_blocked(features, distance, vote, threads, progress);
+  if (algorithm == Algorithm::blocked && distance == CfDistance::centroid)
+    return cluster_blocked_greedily(features, vote, threads, progress);
   return run(FeatureSpace(features, distance, vote), algorithm, monotone, progress);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 
 namespace silverbirch {
@@ -87,8 +88,9 @@ void ClusterPanels::fill(std::size_t slot) {
   float* extra = to + dim_ * kPanelLanes;
   extra[kNormRow * kPanelLanes] = static_cast<float>(norm_factor_ * norm - kUnderflow);
   extra[kErrorRow * kPanelLanes] = static_cast<float>(1.001 * 2.0 / kYoung * squared_error + kUnderflow);
-  const double term = distance_ == CfDistance::ward ? std::max(1.0 / weight_[id], kUnderflow) * (1.0 + 1e-6)
-                                                    : sse_[id] / weight_[id] / bound_unit() * (1.0 - 1e-6);
+  double term = 0.0;  // centroid is average of clusters without spread
+  if (distance_ == CfDistance::ward) term = std::max(1.0 / weight_[id], kUnderflow) * (1.0 + 1e-6);
+  if (distance_ == CfDistance::average) term = sse_[id] / weight_[id] / bound_unit() * (1.0 - 1e-6);
   extra[kTermRow * kPanelLanes] = static_cast<float>(term);
 }
 
@@ -106,8 +108,18 @@ bool ClusterPanels::same_place(ClusterId a, ClusterId b) const {
   return std::equal(row(a), row(a) + dim_, row(b));
 }
 
-bool ClusterPanels::mean_less(ClusterId a, ClusterId b) const {
-  return std::lexicographical_compare(row(a), row(a) + dim_, row(b), row(b) + dim_);
+std::vector<std::pair<ClusterId, ClusterId>> ClusterPanels::duplicates() const {
+  std::vector<ClusterId> order(objects());
+  std::iota(order.begin(), order.end(), ClusterId{0});
+  std::sort(order.begin(), order.end(), [&](ClusterId a, ClusterId b) {
+    for (std::size_t k = 0; k < dim_; ++k)
+      if (row(a)[k] != row(b)[k]) return row(a)[k] < row(b)[k];
+    return a < b;
+  });
+  std::vector<std::pair<ClusterId, ClusterId>> pairs;
+  for (std::size_t i = 1; i < order.size(); ++i)
+    if (same_place(order[i - 1], order[i])) pairs.emplace_back(order[i - 1], order[i]);
+  return pairs;
 }
 
 void ClusterPanels::merge(ClusterId a, ClusterId b) {

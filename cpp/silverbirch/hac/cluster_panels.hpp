@@ -1,5 +1,6 @@
 // Clusters as cluster features, stored twice: rows of float64 for exact distances, and panels of float32 for the filter
-// (pair_filter.hpp) that says which of many distances are worth computing. For Ward (D4) and average (D2) linkage.
+// (pair_filter.hpp) that says which of many distances are worth computing. For Ward (D4), average (D2) and centroid
+// (D0) linkage.
 //
 // The float32 coordinates are (x - origin) / scale, so they neither overflow nor lose what lies far from the origin.
 // Let a', b' be converted rows, u = 2⁻²⁴, N = |a'|² + |b'|², gap' = |a' - b'|², and gap the true one in the same units.
@@ -14,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "../aligned.hpp"
@@ -42,11 +44,15 @@ class ClusterPanels {
   // Symmetric to the bit, in float64 and in one order of operations.
   double distance(ClusterId a, ClusterId b) const {
     const double gap = kernels().squared_gap(row(a), row(b), padded_dim_);
-    return distance_ == CfDistance::ward ? WardDistance::squared(gap, weight_[a], sse_[a], weight_[b], sse_[b])
-                                         : AverageDistance::squared(gap, weight_[a], sse_[a], weight_[b], sse_[b]);
+    if (distance_ == CfDistance::ward) return WardDistance::squared(gap, weight_[a], sse_[a], weight_[b], sse_[b]);
+    if (distance_ == CfDistance::average)
+      return AverageDistance::squared(gap, weight_[a], sse_[a], weight_[b], sse_[b]);
+    return gap;
   }
-  bool same_place(ClusterId a, ClusterId b) const;  // then the distance is zero
-  bool mean_less(ClusterId a, ClusterId b) const;   // in lexicographic order
+
+  // Pairs of clusters at the same place: merged one after the other, they leave one cluster at each. Their distance is
+  // zero and each would be nearest to all the others, so no search should have to tell them apart.
+  std::vector<std::pair<ClusterId, ClusterId>> duplicates() const;
 
   // Puts A∪B in the place of b and removes a.
   void merge(ClusterId a, ClusterId b);
@@ -66,6 +72,7 @@ class ClusterPanels {
   }
   const float* lane(std::size_t slot) const { return const_cast<ClusterPanels*>(this)->lane(slot); }
 
+  bool same_place(ClusterId a, ClusterId b) const;
   void choose_units();
   void fill(std::size_t slot);
   void clear(std::size_t slot);

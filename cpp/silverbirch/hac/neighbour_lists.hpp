@@ -3,24 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <vector>
 
-#include "cluster_panels.hpp"
+#include "exact_search.hpp"
 
 namespace silverbirch {
-
-struct NearestCluster {
-  ClusterId id = kNobody;
-  double distance = std::numeric_limits<double>::infinity();
-
-  // Of two equally near the one of the smaller number comes first. Then the pair that comes first among all, by
-  // (distance, smaller number, larger number), consists of two that are nearest to each other.
-  bool operator<(const NearestCluster& other) const {
-    return distance < other.distance || (distance == other.distance && id < other.id);
-  }
-};
 
 // A list holds a cluster's candidates; all clusters that are not on it lie at `reach` or beyond. Reducibility keeps
 // that true when clusters merge: d(A∪B, C) ≥ min(d(A, C), d(B, C)) if A and B are nearest to each other. What merges
