@@ -12,7 +12,7 @@
 namespace silverbirch {
 namespace {
 
-// As many sums at once as the registers hold beside a row of the panel.
+// As many sums at once as the registers hold beside a row of the panel; for a query or two, no more than needed.
 #if defined(__AVX512F__)
 constexpr std::size_t kWidth = 16, kQueriesAtOnce = 8;
 #elif defined(__AVX__)
@@ -20,6 +20,7 @@ constexpr std::size_t kWidth = 8, kQueriesAtOnce = 2;
 #else
 constexpr std::size_t kWidth = 4, kQueriesAtOnce = 1;
 #endif
+constexpr std::size_t kFewQueries = kQueriesAtOnce < 2 ? kQueriesAtOnce : 2;
 constexpr std::size_t kVectors = kPanelLanes / kWidth;
 
 typedef float Vector __attribute__((vector_size(kWidth * sizeof(float)), may_alias));
@@ -78,21 +79,21 @@ struct AverageBound {
 };
 
 // Adds the share of dimensions begin..end-1 to the sums of some queries of a group with a panel.
-template <class Form>
+template <class Form, std::size_t kCount>
 SILVERBIRCH_INLINE void add_part(const float* panel, const float* queries, std::size_t begin, std::size_t end,
                                  float* sums) {
-  Vector part[kQueriesAtOnce][kVectors];
-  for (std::size_t q = 0; q < kQueriesAtOnce; ++q)
+  Vector part[kCount][kVectors];
+  for (std::size_t q = 0; q < kCount; ++q)
     for (std::size_t v = 0; v < kVectors; ++v) part[q][v] = Vector{};
   for (std::size_t k = begin; k < end; ++k) {
     Vector row[kVectors];
     for (std::size_t v = 0; v < kVectors; ++v) row[v] = load(panel + k * kPanelLanes + v * kWidth);
-    for (std::size_t q = 0; q < kQueriesAtOnce; ++q) {
+    for (std::size_t q = 0; q < kCount; ++q) {
       const Vector coordinate = broadcast(queries[k * kGroupLanes + q]);
       for (std::size_t v = 0; v < kVectors; ++v) part[q][v] = Form::add(part[q][v], row[v], coordinate);
     }
   }
-  for (std::size_t q = 0; q < kQueriesAtOnce; ++q)
+  for (std::size_t q = 0; q < kCount; ++q)
     for (std::size_t v = 0; v < kVectors; ++v) {
       float* sum = sums + q * kPanelLanes + v * kWidth;
       store(sum, begin == 0 ? part[q][v] : load(sum) + part[q][v]);
@@ -121,18 +122,23 @@ template <class Form, class Bound>
 void bounds(const FilterTile& tile) {
   for (std::size_t begin = 0; begin < tile.dim; begin += kFilterPart) {
     const std::size_t end = begin + kFilterPart < tile.dim ? begin + kFilterPart : tile.dim;
-    for (std::size_t g = 0; g < tile.group_count; ++g)
-      for (std::size_t q = 0; q < kGroupLanes; q += kQueriesAtOnce)
-        add_part<Form>(tile.panel, tile.groups + g * group_floats(tile.dim) + q, begin, end,
-                       tile.bounds + (g * kGroupLanes + q) * kPanelLanes);
-  }
-  for (std::size_t g = 0; g < tile.group_count; ++g)
-    for (std::size_t q = 0; q < kGroupLanes; ++q) {
-      const std::size_t query = g * kGroupLanes + q;
-      const float* query_row = tile.groups + g * group_floats(tile.dim) + tile.dim * kGroupLanes + q;
-      tile.hits[query] =
-          to_bounds<Form, Bound>(tile, query_row, tile.group_cuts[query], tile.bounds + query * kPanelLanes);
+    for (std::size_t query = 0; query < tile.query_count;) {
+      const float* queries = tile.groups + query / kGroupLanes * group_floats(tile.dim) + query % kGroupLanes;
+      float* sums = tile.bounds + query * kPanelLanes;
+      if (tile.query_count - query <= kFewQueries) {
+        add_part<Form, kFewQueries>(tile.panel, queries, begin, end, sums);
+        query += kFewQueries;
+      } else {
+        add_part<Form, kQueriesAtOnce>(tile.panel, queries, begin, end, sums);
+        query += kQueriesAtOnce;
+      }
     }
+  }
+  for (std::size_t query = 0; query < tile.query_count; ++query) {
+    const float* query_row = tile.groups + query / kGroupLanes * group_floats(tile.dim) + tile.dim * kGroupLanes;
+    tile.hits[query] = to_bounds<Form, Bound>(tile, query_row + query % kGroupLanes, tile.query_cuts[query],
+                                              tile.bounds + query * kPanelLanes);
+  }
 }
 
 }  // namespace

@@ -32,11 +32,11 @@ enum class FilterLinkage { ward, average };
 
 struct FilterTile {
   const float* panel;
-  const float* groups;  // consecutive groups of queries
-  std::size_t group_count;
+  const float* groups;  // consecutive groups of queries, the last one perhaps not full
+  std::size_t query_count;
   std::size_t dim;
-  float shrink;             // what a sum of squared differences is multiplied by, to be a lower bound
-  const float* group_cuts;  // kGroupLanes a group
+  float shrink;  // what a sum of squared differences is multiplied by, to be a lower bound
+  const float* query_cuts;
   const float* panel_cuts;  // kPanelLanes
   float* bounds;            // kPanelLanes a query
   std::uint32_t* hits;      // a query: bit l if its bound for lane l is less than its own cut or the lane's

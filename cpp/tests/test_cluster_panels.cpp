@@ -94,6 +94,12 @@ void shortlists_hold_the_least_and_cut_at_the_next() {
   CHECK((kept == std::vector<ClusterId>{0, 1, 2, 3}));
   CHECK(lists.cut(0) == 4.0f);
   CHECK(lists.begin(1) == lists.end(1));
+  // Of equals it keeps as many, wherever they come from.
+  Shortlists equals(1, 4), others(1, 4);
+  for (ClusterId id = 0; id < 20; ++id) others.offer(0, {7.0f, id});
+  others.finish(0);
+  equals.join(0, others, 0);
+  CHECK(equals.end(0) - equals.begin(0) == 4);
 }
 
 }  // namespace

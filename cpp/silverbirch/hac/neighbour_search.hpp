@@ -23,7 +23,6 @@ class QueryPack {
   explicit QueryPack(const ClusterPanels& clusters)
       : clusters_(clusters),
         groups_(kQueriesAPass / kGroupLanes * group_floats(clusters.dim())),
-        cuts_(kQueriesAPass),
         bounds_(kQueriesAPass * kPanelLanes) {}
 
   void load(const ClusterId* queries, std::size_t count) {
@@ -31,16 +30,14 @@ class QueryPack {
     clusters_.pack(queries, count, groups_.data());
   }
 
-  // Calls hit(query, lane, bound) for every bound of a panel that is less than the query's cut or the lane's. There may
-  // be more cuts than these, never less: they are only read.
+  // Calls hit(query, lane, bound) for every bound of a panel that is less than the query's cut or the lane's.
   template <class Hit>
   void sweep(FilterForm form, std::size_t panel, const float* query_cuts, const float* panel_cuts, Hit hit) {
-    std::copy_n(query_cuts, count_, cuts_.data());
     std::uint32_t hits[kQueriesAPass];
     FilterTile tile{};
     tile.groups = groups_.data();
-    tile.group_count = (count_ + kGroupLanes - 1) / kGroupLanes;
-    tile.group_cuts = cuts_.data();
+    tile.query_count = count_;
+    tile.query_cuts = query_cuts;
     tile.panel_cuts = panel_cuts;
     tile.bounds = bounds_.data();
     tile.hits = hits;
@@ -56,7 +53,7 @@ class QueryPack {
   using Floats = std::vector<float, AlignedAllocator<float>>;
   const ClusterPanels& clusters_;
   std::size_t count_ = 0;
-  Floats groups_, cuts_, bounds_;
+  Floats groups_, bounds_;
 };
 
 inline constexpr auto kNoCuts = [] {

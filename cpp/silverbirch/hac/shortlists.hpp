@@ -31,14 +31,12 @@ class Shortlists {
   const Candidate* end(std::size_t list) const { return begin(list) + size_[list]; }
 
   void offer(std::size_t list, Candidate candidate) {
-    if (!(candidate.bound < cut_[list])) return;
-    candidates_[list * room() + size_[list]++] = candidate;
-    if (size_[list] == room()) shorten(list);
+    if (candidate.bound < cut_[list]) add(list, candidate);
   }
 
   void join(std::size_t list, const Shortlists& others, std::size_t other) {
+    for (const Candidate* c = others.begin(other); c != others.end(other); ++c) add(list, *c);  // at its cut as well
     lower_cut(list, others.cut_[other]);
-    for (const Candidate* c = others.begin(other); c != others.end(other); ++c) offer(list, *c);
   }
 
   void finish(std::size_t list) {
@@ -47,6 +45,11 @@ class Shortlists {
 
  private:
   std::size_t room() const { return 2 * keep_; }
+
+  void add(std::size_t list, Candidate candidate) {
+    candidates_[list * room() + size_[list]++] = candidate;
+    if (size_[list] == room()) shorten(list);
+  }
 
   void shorten(std::size_t list) {
     Candidate* first = candidates_.data() + list * room();
@@ -61,7 +64,7 @@ class Shortlists {
   std::size_t keep_;
   std::vector<Candidate> candidates_;
   std::vector<std::size_t> size_;
-  std::vector<float> cut_;
+  std::vector<float, AlignedAllocator<float>> cut_;  // the filter reads whole vectors of them
 };
 
 }  // namespace silverbirch
