@@ -9,8 +9,11 @@
 #include "blocked_greedy.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <queue>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "exact_search.hpp"
 
