@@ -52,12 +52,18 @@ class CfTree {
 
   // For features that are coarser than this tree, such as the leaves of another one.
   void raise_threshold(double squared_threshold);
+  // Smaller ones than the tree needs now hold from the next insertion on.
+  void set_limits(std::size_t max_leaves, std::size_t max_nodes) {
+    options_.max_leaves = max_leaves;
+    options_.max_nodes = max_nodes;
+  }
 
   Features leaves() const;  // depth first
   TreeLevels levels() const;
 
   std::size_t dim() const { return dim_; }
   const TreeOptions& options() const { return options_; }
+  double squared_threshold() const { return options_.squared_threshold; }
   std::size_t leaf_count() const { return leaf_count_; }
   std::size_t rebuild_count() const { return rebuild_count_; }
   double total_weight() const { return total_weight_; }

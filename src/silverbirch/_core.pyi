@@ -49,6 +49,12 @@ class CfTree:
     @staticmethod
     def from_levels(dim: int, distance: str, absorption: str, squared_threshold: float, max_leaves: int, max_nodes: int, branching: int, levels: Sequence[tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], rebuild_count: int, total_weight: float) -> CfTree: ...
 
+    def levels(self) -> list[tuple[NDArray[numpy.uint32], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]]:
+        """(counts, weight, mean, sse) for each level, the root's first"""
+
+    @property
+    def height(self) -> int: ...
+
     @overload
     def insert_rows(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, progress: Callable[[int, int], None] | None) -> None: ...
 
@@ -61,9 +67,6 @@ class CfTree:
 
     def leaves(self) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]:
         """(weight, mean, sse)"""
-
-    def levels(self) -> list[tuple[NDArray[numpy.uint32], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]]:
-        """(counts, weight, mean, sse) for each level, the root's first"""
 
     @property
     def dim(self) -> int: ...
@@ -84,7 +87,57 @@ class CfTree:
     def node_count(self) -> int: ...
 
     @property
-    def height(self) -> int: ...
+    def memory_bytes(self) -> int: ...
+
+class PartitionedTree:
+    def __init__(self, dim: int, distance: str, absorption: str, squared_threshold: float, max_leaves: int, max_nodes: int, branching: int, part_count: int, threads: int) -> None: ...
+
+    @staticmethod
+    def from_parts(dim: int, distance: str, absorption: str, squared_threshold: float, max_leaves: int, max_nodes: int, branching: int, part_count: int, threads: int, planes: tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]], parts: Sequence[tuple[Sequence[tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], float, int, int, int, float]], stream: tuple[int, int, int, float]) -> PartitionedTree: ...
+
+    def parts(self) -> list[tuple[list[tuple[NDArray[numpy.uint32], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]], float, int, int, int, float]]:
+        """
+        (levels, squared_threshold, max_leaves, max_nodes, rebuild_count, total_weight) of each
+        """
+
+    def planes(self) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
+        """
+        (normals, offsets) of the planes between the parts, in the order of a heap
+        """
+
+    def stream(self) -> tuple[int, int, int, float]:
+        """(position, block_end, rebuild_count, total_weight)"""
+
+    @overload
+    def insert_rows(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, progress: Callable[[int, int], None] | None) -> None: ...
+
+    @overload
+    def insert_rows(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, progress: Callable[[int, int], None] | None) -> None: ...
+
+    def insert_features(self, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], mean: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sse: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], progress: Callable[[int, int], None] | None) -> None: ...
+
+    def raise_threshold(self, squared_threshold: float) -> None: ...
+
+    def leaves(self) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]:
+        """(weight, mean, sse)"""
+
+    @property
+    def dim(self) -> int: ...
+
+    @property
+    def squared_threshold(self) -> float: ...
+
+    @property
+    def leaf_count(self) -> int: ...
+
+    @property
+    def rebuild_count(self) -> int: ...
+
+    @property
+    def total_weight(self) -> float: ...
+
+    @property
+    def node_count(self) -> int: ...
 
     @property
     def memory_bytes(self) -> int: ...

@@ -201,6 +201,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
             max_memory=self.max_memory,
             distance=_MATCHING_DISTANCE.get(self.linkage, "ward") if self.distance is None else self.distance,
             absorption="radius" if self.absorption is None else self.absorption,
+            n_jobs=self.n_jobs,
         )
 
     def _check_parameters(self) -> None:

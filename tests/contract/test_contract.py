@@ -31,6 +31,7 @@ SIGNATURES = {
             "absorption": "radius",
             "branching": None,
             "dtype": None,
+            "n_jobs": None,
         },
         {},
     ),
