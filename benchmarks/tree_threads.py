@@ -1,8 +1,8 @@
 """What threads do to the build and to the leaves: python benchmarks/tree_threads.py [rows]
 
-For each data set, n_jobs and limit of leaves: wall and cpu seconds (the least of three), and how much coarser the leaves
-are than those of one thread *at the same number of leaves*. Trees end with somewhat different numbers of leaves, so one
-thread is measured at several limits and a line through log(sse) against log(leaves) says what it would have had.
+For each data set, n_jobs and limit of leaves: wall and cpu seconds (the least of three), and how much coarser the
+leaves are than those of one thread *at the same number of leaves*. Trees end with somewhat different numbers of leaves,
+so one thread is measured at several limits; a line through log(sse) against log(leaves) says what it would have had.
 """
 
 import sys

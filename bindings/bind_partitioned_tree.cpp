@@ -5,24 +5,22 @@ namespace sb = silverbirch;
 
 namespace {
 
-// (levels, squared_threshold, max_leaves, max_nodes, rebuild_count, total_weight) of the tree of one part
-using PartOut = std::tuple<std::vector<LevelOut>, double, std::size_t, std::size_t, std::size_t, double>;
-using PartIn = std::tuple<std::vector<LevelIn>, double, std::size_t, std::size_t, std::size_t, double>;
+// (levels, total_weight) of the tree of one part
+using PartOut = std::pair<std::vector<LevelOut>, double>;
+using PartIn = std::pair<std::vector<LevelIn>, double>;
 using Planes = std::pair<Array2<const double>, Array1<const double>>;
-using Stream = std::tuple<std::size_t, std::size_t, std::size_t, double>;
+using Counts = std::tuple<std::size_t, std::size_t, double>;
 
 std::vector<PartOut> parts(const sb::PartitionedTree& tree) {
   std::vector<PartOut> result;
   for (auto& part : without_gil({}, [&](const sb::Progress&) { return tree.parts(); }))
-    result.emplace_back(to_numpy(std::move(part.levels)), part.squared_threshold, part.max_leaves, part.max_nodes,
-                        part.rebuild_count, part.total_weight);
+    result.emplace_back(to_numpy(std::move(part.levels)), part.total_weight);
   return result;
 }
 
 std::vector<sb::PartitionedTree::Part> parts_from(const std::vector<PartIn>& stored, std::size_t dim) {
   std::vector<sb::PartitionedTree::Part> result;
-  for (const auto& [levels, squared_threshold, max_leaves, max_nodes, rebuild_count, total_weight] : stored)
-    result.push_back({levels_from(levels, dim), squared_threshold, max_leaves, max_nodes, rebuild_count, total_weight});
+  for (const auto& [levels, total_weight] : stored) result.push_back({levels_from(levels, dim), total_weight});
   return result;
 }
 
@@ -50,19 +48,19 @@ void bind_partitioned_tree(nb::module_& m) {
           "from_parts",
           [](std::size_t dim, const std::string& distance, const std::string& absorption, double squared_threshold,
              std::size_t max_leaves, std::size_t max_nodes, std::size_t branching, std::size_t part_count,
-             std::size_t threads, const Planes& planes, const std::vector<PartIn>& stored, const Stream& stream) {
+             std::size_t threads, const Planes& planes, const std::vector<PartIn>& stored, const Counts& counts) {
             const sb::TreeOptions options =
                 options_from(distance, absorption, squared_threshold, max_leaves, max_nodes, branching);
-            const auto& [position, block_end, rebuild_count, total_weight] = stream;
+            const auto& [rows, rebuilds, weight] = counts;
             return without_gil({}, [&](const sb::Progress&) {
               return sb::PartitionedTree(dim, options, part_count, threads, partition_from(planes, dim),
-                                         parts_from(stored, dim), {position, block_end, rebuild_count, total_weight});
+                                         parts_from(stored, dim), {rows, rebuilds, weight});
             });
           },
           nb::arg("dim"), nb::arg("distance"), nb::arg("absorption"), nb::arg("squared_threshold"),
           nb::arg("max_leaves"), nb::arg("max_nodes"), nb::arg("branching"), nb::arg("part_count"), nb::arg("threads"),
-          nb::arg("planes"), nb::arg("parts"), nb::arg("stream"))
-      .def("parts", &parts, "(levels, squared_threshold, max_leaves, max_nodes, rebuild_count, total_weight) of each")
+          nb::arg("planes"), nb::arg("parts"), nb::arg("counts"))
+      .def("parts", &parts, "(levels, total_weight) of each")
       .def(
           "planes",
           [](const sb::PartitionedTree& self) {
@@ -73,11 +71,11 @@ void bind_partitioned_tree(nb::module_& m) {
           },
           "(normals, offsets) of the planes between the parts, in the order of a heap")
       .def(
-          "stream",
+          "counts",
           [](const sb::PartitionedTree& self) {
-            const sb::PartitionedTree::Stream& stream = self.stream();
-            return Stream(stream.position, stream.block_end, stream.rebuild_count, stream.total_weight);
+            const sb::PartitionedTree::Counts counts = self.counts();
+            return Counts(counts.rows, counts.rebuilds, counts.weight);
           },
-          "(position, block_end, rebuild_count, total_weight)");
+          "(rows, rebuilds, weight)");
   bind_insertion(tree);
 }

@@ -52,14 +52,11 @@ class CfTree {
 
   // For features that are coarser than this tree, such as the leaves of another one.
   void raise_threshold(double squared_threshold);
-  // Smaller ones than the tree needs now hold from the next insertion on.
-  void set_limits(std::size_t max_leaves, std::size_t max_nodes) {
-    options_.max_leaves = max_leaves;
-    options_.max_nodes = max_nodes;
-  }
 
   Features leaves() const;  // depth first
   TreeLevels levels() const;
+  // For each leaf that has siblings in its node, the squared absorption cost of merging it with the nearest one.
+  std::vector<double> sibling_costs(const Progress& progress) const;
 
   std::size_t dim() const { return dim_; }
   const TreeOptions& options() const { return options_; }
@@ -87,7 +84,6 @@ class CfTree {
   void move_in(std::size_t level, NodeId node);
   void summarize(NodeId inner_node, std::size_t slot, const NodePool& nodes, NodeId child);
   void rebuild(const Progress& progress);
-  std::vector<double> sibling_costs(const Progress& progress) const;
   std::vector<NodeId> leaf_nodes() const;
   double data_scale() const;
 

@@ -2,30 +2,33 @@
 
 #include <algorithm>
 #include <bit>
-#include <numeric>
 #include <stdexcept>
+#include <utility>
 
 #include "parallel.hpp"
+#include "threshold.hpp"
 
 namespace silverbirch {
 
 namespace {
 
+constexpr std::size_t kNoLimit = std::size_t{1} << 62;  // still exact as a double
 // So many rows tell the medians to a hundredth of the mass, and are soon inserted by one thread.
 constexpr std::size_t kPilotRows = 4096;
-// Blocks end often while the thresholds rise fast, at the beginning, and then every few milliseconds: long enough for
-// the threads to be worth starting, short enough to stop in time.
-constexpr std::size_t kShortestBlock = 1024, kLongestBlock = 65536;
-constexpr std::size_t kOperationsOfBlock = std::size_t{1} << 25;
-constexpr std::size_t kBlocksPerStream = 8;
-// A tree whose squared threshold is within this factor of the largest is not rebuilt for it.
-constexpr double kMuchSmaller = 0.8;
-// Rows that make it worth to start another thread, and rows copied together for their tree.
+// A block takes some milliseconds: long enough for threads to be worth starting, short enough to stop in time.
+constexpr std::size_t kShortestBlock = 1024, kLongestBlock = 65536, kOperationsOfBlock = std::size_t{1} << 25;
+// Rows that make another thread worth starting, and rows copied together for their tree.
 constexpr std::size_t kRowsPerThread = 512, kRowsAtOnce = 256;
+// The trees are rebuilt when they have used this share of a limit: the last leaves would be shared out one by one.
+constexpr double kFull = 0.97;
 
-std::size_t block_length(std::size_t position, std::size_t dim, std::size_t branching) {
-  const std::size_t longest = std::clamp(kOperationsOfBlock / (dim * branching), kShortestBlock, kLongestBlock);
-  return std::clamp(position / kBlocksPerStream, kShortestBlock, longest);
+std::size_t block_length(std::size_t dim, std::size_t branching) {
+  return std::clamp(kOperationsOfBlock / (dim * branching), kShortestBlock, kLongestBlock);
+}
+
+TreeOptions without_limits(TreeOptions options) {
+  options.max_leaves = options.max_nodes = kNoLimit;
+  return options;
 }
 
 // Rows of the caller, and how to hand some of them to a tree.
@@ -38,14 +41,14 @@ struct RowBatch {
   double weight(std::size_t i) const { return weights ? weights[i] : 1.0; }
   const Scalar* mean(std::size_t i) const { return rows + i * dim; }
 
-  void insert_into(CfTree& tree, const std::vector<std::size_t>& chosen) const {
+  void insert_into(CfTree& tree, const std::size_t* chosen, std::size_t count) const {
     std::vector<Scalar> some;
     std::vector<double> their_weights;
-    some.reserve(chosen.size() * dim);
-    for (const std::size_t i : chosen) some.insert(some.end(), mean(i), mean(i) + dim);
+    some.reserve(count * dim);
+    for (std::size_t i = 0; i < count; ++i) some.insert(some.end(), mean(chosen[i]), mean(chosen[i]) + dim);
     if (weights)
-      for (const std::size_t i : chosen) their_weights.push_back(weights[i]);
-    tree.insert_rows(some.data(), weights ? their_weights.data() : nullptr, chosen.size(), no_progress);
+      for (std::size_t i = 0; i < count; ++i) their_weights.push_back(weights[chosen[i]]);
+    tree.insert_rows(some.data(), weights ? their_weights.data() : nullptr, count, no_progress);
   }
 };
 
@@ -56,40 +59,54 @@ struct FeatureBatch {
   double weight(std::size_t i) const { return features.weight[i]; }
   const double* mean(std::size_t i) const { return features.mean + i * dim; }
 
-  void insert_into(CfTree& tree, const std::vector<std::size_t>& chosen) const {
+  void insert_into(CfTree& tree, const std::size_t* chosen, std::size_t count) const {
     Features some{dim, {}, {}, {}};
-    for (const std::size_t i : chosen) some.push_back(features[i]);
+    for (std::size_t i = 0; i < count; ++i) some.push_back(features[chosen[i]]);
     tree.insert_features(view(some), no_progress);
   }
 };
 
-// Divides a limit in proportion to what is there. Even an empty part may have one; with many for each part, as the
-// constructor demands, rounding down makes up for that, and the sum does not pass the limit.
-std::vector<std::size_t> shares(std::size_t limit, std::vector<std::size_t> used) {
-  for (std::size_t& count : used) count = std::max<std::size_t>(count, 1);
-  const std::size_t total = std::accumulate(used.begin(), used.end(), std::size_t{0});
-  const double scale = static_cast<double>(limit) / static_cast<double>(total);
-  for (std::size_t& count : used)
-    count = std::max<std::size_t>(static_cast<std::size_t>(scale * static_cast<double>(count)), 1);
-  return used;
-}
-
+// Backwards, as in the rebuild of one tree.
 Features backwards(const Features& leaves) {
   Features turned{leaves.dim, {}, {}, {}};
   for (std::size_t i = leaves.size(); i-- > 0;) turned.push_back(leaves[i]);
   return turned;
 }
 
+std::size_t part_of_limit(double share, std::size_t limit) {
+  return static_cast<std::size_t>(share * static_cast<double>(limit));
+}
+
 }  // namespace
+
+struct PartitionedTree::Queue {
+  std::vector<std::size_t> rows;
+  std::size_t done = 0;
+  std::size_t max_leaves = 0, max_nodes = 0;  // of the tree, until the next meeting
+
+  std::size_t waiting() const { return rows.size() - done; }
+
+  // A row adds one leaf at most, and far less than one node: so many rows cannot pass the limits.
+  template <class Batch>
+  void insert_into(CfTree& tree, const Batch& batch) {
+    while (waiting() > 0 && tree.leaf_count() < max_leaves && tree.node_count() < max_nodes) {
+      const std::size_t room = std::min(max_leaves - tree.leaf_count(), max_nodes - tree.node_count());
+      const std::size_t count = std::min({waiting(), room, kRowsAtOnce});
+      batch.insert_into(tree, rows.data() + done, count);
+      done += count;
+    }
+  }
+};
 
 PartitionedTree::PartitionedTree(std::size_t dim, const TreeOptions& options, std::size_t part_count,
                                  std::size_t threads)
     : dim_(dim), options_(options), part_count_(std::bit_ceil(part_count)), threads_(threads) {
   if (part_count_ < 2 || threads < 1) throw std::invalid_argument("at least two parts and one thread, please");
-  if (options.max_leaves < part_count_ * part_count_ || options.max_nodes < part_count_)
+  options_.max_leaves = std::min(options.max_leaves, kNoLimit);
+  options_.max_nodes = std::min(options.max_nodes, kNoLimit);
+  if (options.max_leaves / 64 < part_count_ || options.max_nodes / 4 < part_count_)
     throw std::invalid_argument("the limits are too small for so many parts");
   trees_.emplace_back(dim, options);
-  stream_.block_end = kPilotRows;
 }
 
 template <class Scalar>
@@ -107,62 +124,82 @@ void PartitionedTree::insert_features(const FeaturesView& features, const Progre
 
 template <class Batch>
 void PartitionedTree::insert(const Batch& batch, const Progress& progress) {
-  for (std::size_t begin = 0; begin < batch.size;) {
-    progress(begin, batch.size);
-    std::size_t end = begin;
-    const std::size_t first = stream_.position;
-    double weight = stream_.total_weight;
-    for (; end < batch.size && stream_.position < stream_.block_end; ++end)
-      if (batch.weight(end) > 0.0) {
-        weight += batch.weight(end);
-        ++stream_.position;
-      }
-    insert_block(batch, begin, end, stream_.position - first);
-    stream_.total_weight = weight;
-    if (stream_.position == stream_.block_end) end_block();
-    begin = end;
+  const std::size_t length = block_length(dim_, options_.branching);
+  std::size_t end = insert_first_rows(batch);
+  while (end < batch.size) {
+    progress(end, batch.size);
+    const std::size_t begin = end;
+    end = std::min(begin + length, batch.size);
+    insert_block(batch, begin, end);
   }
   progress(batch.size, batch.size);
 }
 
+// Into the one tree, until there are enough of them to divide the space. Returns where it ends.
 template <class Batch>
-void PartitionedTree::insert_block(const Batch& batch, std::size_t begin, std::size_t end, std::size_t row_count) {
-  part_of_row_.resize(end - begin);
-  constexpr std::uint32_t none = ~std::uint32_t{0};
-  const std::size_t threads = std::clamp<std::size_t>(row_count / kRowsPerThread, 1, threads_);
+std::size_t PartitionedTree::insert_first_rows(const Batch& batch) {
+  if (trees_.size() > 1) return 0;
+  std::vector<std::size_t> chosen;
+  std::size_t end = 0;
+  for (; end < batch.size && counts_.rows < kPilotRows; ++end)
+    if (batch.weight(end) > 0.0) {
+      chosen.push_back(end);
+      counts_.weight += batch.weight(end);
+      ++counts_.rows;
+    }
+  batch.insert_into(trees_.front(), chosen.data(), chosen.size());
+  if (counts_.rows == kPilotRows) divide();
+  return end;
+}
+
+template <class Batch>
+void PartitionedTree::insert_block(const Batch& batch, std::size_t begin, std::size_t end) {
+  const std::size_t threads = std::clamp<std::size_t>((end - begin) / kRowsPerThread, 1, threads_);
+  std::vector<Queue> queues = route(batch, begin, end, threads);
+  while (std::ranges::any_of(queues, [](const Queue& queue) { return queue.waiting() > 0; })) {
+    if (is_full(kFull)) rebuild();
+    share_room(queues);
+    parallel_for(trees_.size(), 1, threads, no_progress, [&](std::size_t first, std::size_t last) {
+      for (std::size_t part = first; part < last; ++part) queues[part].insert_into(trees_[part], batch);
+    });
+  }
+  for (std::size_t i = begin; i < end; ++i) counts_.weight += batch.weight(i);
+}
+
+// The rows of each part, in their order; those of no weight are left out.
+template <class Batch>
+std::vector<PartitionedTree::Queue> PartitionedTree::route(const Batch& batch, std::size_t begin, std::size_t end,
+                                                           std::size_t threads) const {
+  std::vector<std::uint32_t> part_of_row(end - begin);
   parallel_for(end - begin, 8192, threads, no_progress, [&](std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i)
-      part_of_row_[i] =
-          batch.weight(begin + i) > 0.0 ? static_cast<std::uint32_t>(partition_.part_of(batch.mean(begin + i))) : none;
+      part_of_row[i] = static_cast<std::uint32_t>(partition_.part_of(batch.mean(begin + i)));
   });
-  for_each_part(row_count, [&](std::size_t part) {
-    std::vector<std::size_t> chosen;
-    for (std::size_t i = 0; i < part_of_row_.size(); ++i) {
-      if (part_of_row_[i] == part) chosen.push_back(begin + i);
-      if (chosen.size() < kRowsAtOnce && i + 1 < part_of_row_.size()) continue;
-      batch.insert_into(trees_[part], chosen);
-      chosen.clear();
-    }
-  });
+  std::vector<Queue> queues(trees_.size());
+  for (std::size_t i = begin; i < end; ++i)
+    if (batch.weight(i) > 0.0) queues[part_of_row[i - begin]].rows.push_back(i);
+  return queues;
 }
 
-template <class Work>
-void PartitionedTree::for_each_part(std::size_t row_count, Work work) {
-  const std::size_t threads = std::clamp<std::size_t>(row_count / kRowsPerThread, 1, threads_);
-  parallel_for(trees_.size(), 1, threads, no_progress, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t part = begin; part < end; ++part) work(part);
-  });
+// In proportion to the rows that wait: where none arrive, no room is needed.
+void PartitionedTree::share_room(std::vector<Queue>& queues) const {
+  std::size_t all_waiting = 0;
+  for (const Queue& queue : queues) all_waiting += queue.waiting();
+  const auto share = [&](const Queue& queue, std::size_t limit, std::size_t used) {
+    const double portion = static_cast<double>(queue.waiting()) / static_cast<double>(all_waiting);
+    return limit > used ? part_of_limit(portion, limit - used) : 0;
+  };
+  const std::size_t leaves = leaf_count(), nodes = node_count();
+  for (std::size_t part = 0; part < queues.size(); ++part) {
+    queues[part].max_leaves = trees_[part].leaf_count() + share(queues[part], options_.max_leaves, leaves);
+    // One node more for each part makes no difference to the memory.
+    queues[part].max_nodes = trees_[part].node_count() + share(queues[part], options_.max_nodes, nodes) + 1;
+  }
 }
 
-void PartitionedTree::raise_threshold(double squared_threshold) {
-  for (CfTree& tree : trees_) tree.raise_threshold(squared_threshold);
-}
-
-void PartitionedTree::end_block() {
-  if (trees_.size() == 1) divide();
-  settle();
-  share_limits();
-  stream_.block_end += block_length(stream_.position, dim_, options_.branching);
+bool PartitionedTree::is_full(double share_of_limits) const {
+  return leaf_count() > part_of_limit(share_of_limits, options_.max_leaves) ||
+         node_count() > part_of_limit(share_of_limits, options_.max_nodes);
 }
 
 // The one tree of the first rows becomes a tree for each part.
@@ -170,54 +207,51 @@ void PartitionedTree::divide() {
   const CfTree pilot = std::move(trees_.front());
   const Features leaves = backwards(pilot.leaves());
   partition_ = SpacePartition(leaves, part_count_);
-  stream_.rebuild_count += pilot.rebuild_count();
+  counts_.rebuilds += pilot.rebuild_count();
+  trees_.assign(part_count_, CfTree(dim_, without_limits(pilot.options())));
   std::vector<Features> of_part(part_count_, Features{dim_, {}, {}, {}});
   for (std::size_t i = 0; i < leaves.size(); ++i) of_part[partition_.part_of(leaves[i].mean)].push_back(leaves[i]);
-  std::vector<std::size_t> counts;
-  for (const Features& features : of_part) counts.push_back(features.size());
-  const std::vector<std::size_t> limits = shares(options_.max_leaves, std::move(counts));
-  TreeOptions options = options_;
-  options.squared_threshold = pilot.squared_threshold();
-  trees_.assign(part_count_, CfTree(dim_, options));
-  for (std::size_t part = 0; part < part_count_; ++part) {
-    trees_[part].set_limits(limits[part], options_.max_nodes);
-    trees_[part].insert_features(view(of_part[part]), no_progress);
-  }
+  for (std::size_t part = 0; part < part_count_; ++part) trees_[part].insert_features(view(of_part[part]), no_progress);
 }
 
-void PartitionedTree::settle() {
-  const double common = squared_threshold();
-  for (const CfTree& tree : trees_)
-    if (tree.squared_threshold() < kMuchSmaller * common) stream_.rebuild_count += tree.rebuild_count() + 1;
-  for_each_part(leaf_count(), [&](std::size_t part) {
-    if (trees_[part].squared_threshold() < kMuchSmaller * common) rebuild_coarser(part, common);
-  });
+// As the rebuild of one tree: the larger threshold follows from the leaves of all parts.
+void PartitionedTree::rebuild() {
+  const std::size_t threads = std::clamp<std::size_t>(leaf_count() / kRowsPerThread, 1, threads_);
+  const double enough = 1.0 - kRoomAfterRebuild;
+  double least_growth = kLeastGrowth;
+  do {
+    std::vector<double> costs;
+    for (const CfTree& tree : trees_) {
+      const std::vector<double> some = tree.sibling_costs(no_progress);
+      costs.insert(costs.end(), some.begin(), some.end());
+    }
+    const std::size_t wanted = part_of_limit(enough, options_.max_leaves);
+    const std::size_t excess = leaf_count() > wanted ? leaf_count() - wanted : 0;
+    const std::size_t some = part_of_limit(kRoomAfterRebuild, leaf_count());
+    const double squared = next_squared_threshold(squared_threshold(), std::move(costs),
+                                                  std::max({excess, some, std::size_t{1}}), least_growth, data_scale());
+    parallel_for(trees_.size(), 1, threads, no_progress, [&](std::size_t first, std::size_t last) {
+      for (std::size_t part = first; part < last; ++part) {
+        CfTree coarser(dim_, trees_[part].options());
+        coarser.raise_threshold(squared);
+        coarser.insert_features(view(backwards(trees_[part].leaves())), no_progress);
+        trees_[part] = std::move(coarser);
+      }
+    });
+    ++counts_.rebuilds;
+    least_growth = 1.0 + 2.0 * (least_growth - 1.0);
+  } while (is_full(enough));
 }
 
-void PartitionedTree::rebuild_coarser(std::size_t part, double squared_threshold) {
-  CfTree& tree = trees_[part];
-  TreeOptions options = tree.options();
-  options.squared_threshold = squared_threshold;
-  CfTree coarser(dim_, options);
-  coarser.insert_features(view(backwards(tree.leaves())), no_progress);
-  tree = std::move(coarser);
+double PartitionedTree::data_scale() const {
+  Features total{dim_, {0.0}, std::vector<double>(dim_), {0.0}};
+  const Features all = leaves();
+  for (std::size_t i = 0; i < all.size(); ++i) total.absorb(0, all[i]);
+  return total.sse[0] / total.weight[0];
 }
 
-void PartitionedTree::share_limits() {
-  std::vector<std::size_t> leaves, nodes;
-  for (const CfTree& tree : trees_) {
-    leaves.push_back(tree.leaf_count());
-    nodes.push_back(tree.node_count());
-  }
-  leaves = shares(options_.max_leaves, std::move(leaves));
-  nodes = shares(options_.max_nodes, std::move(nodes));
-  for (std::size_t part = 0; part < trees_.size(); ++part) trees_[part].set_limits(leaves[part], nodes[part]);
-}
-
-double PartitionedTree::squared_threshold() const {
-  double largest = 0.0;
-  for (const CfTree& tree : trees_) largest = std::max(largest, tree.squared_threshold());
-  return largest;
+void PartitionedTree::raise_threshold(double squared_threshold) {
+  for (CfTree& tree : trees_) tree.raise_threshold(squared_threshold);
 }
 
 std::size_t PartitionedTree::leaf_count() const {
@@ -233,13 +267,11 @@ std::size_t PartitionedTree::node_count() const {
 }
 
 std::size_t PartitionedTree::rebuild_count() const {
-  std::size_t count = stream_.rebuild_count;
-  for (const CfTree& tree : trees_) count += tree.rebuild_count();
-  return count;
+  return counts_.rebuilds + (trees_.size() == 1 ? trees_.front().rebuild_count() : 0);
 }
 
 std::size_t PartitionedTree::memory_bytes() const {
-  std::size_t bytes = part_of_row_.capacity() * sizeof(part_of_row_[0]);
+  std::size_t bytes = 0;
   for (const CfTree& tree : trees_) bytes += tree.memory_bytes();
   return bytes;
 }
@@ -258,31 +290,28 @@ Features PartitionedTree::leaves() const {
 std::vector<PartitionedTree::Part> PartitionedTree::parts() const {
   std::vector<Part> parts;
   for (const CfTree& tree : trees_)
-    parts.push_back({tree.levels(), tree.squared_threshold(), tree.options().max_leaves, tree.options().max_nodes,
-                     tree.rebuild_count(), tree.total_weight()});
+    parts.push_back({tree.leaf_count() > 0 ? tree.levels() : TreeLevels{}, tree.total_weight()});
   return parts;
 }
 
 PartitionedTree::PartitionedTree(std::size_t dim, const TreeOptions& options, std::size_t part_count,
                                  std::size_t threads, SpacePartition partition, const std::vector<Part>& parts,
-                                 const Stream& stream)
+                                 const Counts& counts)
     : PartitionedTree(dim, options, part_count, threads) {
-  partition_ = std::move(partition);
-  if (parts.size() != partition_.size() || (parts.size() > 1 && parts.size() != part_count_))
+  const bool divided = parts.size() > 1;
+  if (parts.size() != partition.size() || parts.size() != (divided ? part_count_ : 1))
     throw std::invalid_argument("a stored tree must have a tree for each part");
-  if (stream.position >= stream.block_end) throw std::invalid_argument("a stored tree must be inside of its block");
+  if (!divided && counts.rows >= kPilotRows) throw std::invalid_argument("a stored tree must be divided by then");
+  partition_ = std::move(partition);
+  counts_ = counts;
   trees_.clear();
+  const TreeOptions own = divided ? without_limits(options) : options;
   for (const Part& part : parts) {
-    TreeOptions own = options;
-    own.squared_threshold = part.squared_threshold;
-    own.max_leaves = part.max_leaves;
-    own.max_nodes = part.max_nodes;
     if (part.levels.counts.empty())
       trees_.emplace_back(dim, own);
     else
-      trees_.emplace_back(dim, own, part.levels, part.rebuild_count, part.total_weight);
+      trees_.emplace_back(dim, own, part.levels, 0, part.total_weight);
   }
-  stream_ = stream;
 }
 
 }  // namespace silverbirch

@@ -1,14 +1,13 @@
 // A CF-tree on several threads: the space is divided into parts, and each part has a tree of its own.
 //
-// The first rows of the stream go into one tree. Its leaves say where to divide the space into parts of about equal
-// mass; from then on every row goes to the tree of its part, and the trees grow side by side. Dividing the space and
-// not the rows keeps the leaves as fine as those of one tree: leaves of different parts do not overlap.
+// The first rows go into one tree. Its leaves say where to divide the space into parts of about equal mass; from then
+// on every row goes to the tree of its part, and the trees grow side by side. Dividing the space and not the rows keeps
+// the leaves as fine as those of one tree: leaves of different parts do not overlap.
 //
-// The stream is cut into blocks. Inside a block the trees know nothing of each other, so the order in which threads
-// come along does not matter. Between blocks they settle: all take the largest of their thresholds, and the limit of
-// leaves is shared out anew by the leaves each part has at that common threshold. The ends of blocks are counted along
-// the stream, so the result does not depend on the pieces it arrives in, and the shares of the limit sum to no more
-// than the limit at any time.
+// There is one threshold and one limit of leaves for all. Rows are taken in blocks. Each part may fill its share of the
+// room that is left below the limit; a part that has used it up waits for the others, then the room is shared out
+// again, or all parts are rebuilt with a larger threshold if there is none. What a part does between two meetings
+// depends on its own rows only, so the result does not depend on which thread comes first.
 #pragma once
 
 #include <cstddef>
@@ -22,27 +21,24 @@ namespace silverbirch {
 
 class PartitionedTree {
  public:
-  // All there is to say about one of the trees, to store it and continue it to the same bits.
+  // All there is to say about the tree of one part, to store it and continue it to the same bits.
   struct Part {
     TreeLevels levels;  // none if the part is empty
-    double squared_threshold = 0.0;
-    std::size_t max_leaves = 0, max_nodes = 0;
-    std::size_t rebuild_count = 0;
     double total_weight = 0.0;
   };
-  struct Stream {
-    std::size_t position = 0;   // how many rows were taken
-    std::size_t block_end = 0;  // the position at which to settle next
-    std::size_t rebuild_count = 0;
-    double total_weight = 0.0;
+  struct Counts {
+    std::size_t rows = 0;  // counted until the space is divided
+    std::size_t rebuilds = 0;
+    double weight = 0.0;
   };
 
-  // part_count: rounded up to a power of two. The limit of leaves must be at least its square.
+  // part_count: rounded up to a power of two
   PartitionedTree(std::size_t dim, const TreeOptions& options, std::size_t part_count, std::size_t threads);
   PartitionedTree(std::size_t dim, const TreeOptions& options, std::size_t part_count, std::size_t threads,
-                  SpacePartition partition, const std::vector<Part>& parts, const Stream& stream);
+                  SpacePartition partition, const std::vector<Part>& parts, const Counts& counts);
 
-  // As in CfTree. `progress` is called between blocks, in which case the rows of the blocks before are in the tree.
+  // As in CfTree. When `progress` throws, the rows of the blocks before that moment are in the tree and the others are
+  // not.
   template <class Scalar>
   void insert_rows(const Scalar* rows, const double* weights, std::size_t row_count, const Progress& progress);
   void insert_features(const FeaturesView& features, const Progress& progress);
@@ -51,36 +47,39 @@ class PartitionedTree {
   Features leaves() const;  // part by part
   std::vector<Part> parts() const;
   const SpacePartition& partition() const { return partition_; }
-  const Stream& stream() const { return stream_; }
+  Counts counts() const { return {counts_.rows, rebuild_count(), counts_.weight}; }
 
   std::size_t dim() const { return dim_; }
-  double squared_threshold() const;
+  double squared_threshold() const { return trees_.front().squared_threshold(); }
   std::size_t leaf_count() const;
   std::size_t rebuild_count() const;
-  double total_weight() const { return stream_.total_weight; }
+  double total_weight() const { return counts_.weight; }
   std::size_t node_count() const;
   std::size_t memory_bytes() const;
 
  private:
+  struct Queue;  // the rows of a block that wait to be inserted into one tree
+
   template <class Batch>
   void insert(const Batch& batch, const Progress& progress);
   template <class Batch>
-  void insert_block(const Batch& batch, std::size_t begin, std::size_t end, std::size_t row_count);
-  void end_block();
+  std::size_t insert_first_rows(const Batch& batch);
+  template <class Batch>
+  std::vector<Queue> route(const Batch& batch, std::size_t begin, std::size_t end, std::size_t threads) const;
+  template <class Batch>
+  void insert_block(const Batch& batch, std::size_t begin, std::size_t end);
+  void share_room(std::vector<Queue>& queues) const;
+  bool is_full(double share_of_limits) const;
   void divide();
-  void settle();
-  void rebuild_coarser(std::size_t part, double squared_threshold);
-  void share_limits();
-  template <class Work>
-  void for_each_part(std::size_t row_count, Work work);
+  void rebuild();
+  double data_scale() const;
 
   std::size_t dim_;
-  TreeOptions options_;  // of all parts together
+  TreeOptions options_;  // of all parts together; those of the trees have no limits
   std::size_t part_count_, threads_;
   SpacePartition partition_;
   std::vector<CfTree> trees_;
-  Stream stream_;
-  std::vector<std::uint32_t> part_of_row_;  // of the block at hand
+  Counts counts_;
 };
 
 }  // namespace silverbirch

@@ -93,20 +93,18 @@ class PartitionedTree:
     def __init__(self, dim: int, distance: str, absorption: str, squared_threshold: float, max_leaves: int, max_nodes: int, branching: int, part_count: int, threads: int) -> None: ...
 
     @staticmethod
-    def from_parts(dim: int, distance: str, absorption: str, squared_threshold: float, max_leaves: int, max_nodes: int, branching: int, part_count: int, threads: int, planes: tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]], parts: Sequence[tuple[Sequence[tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], float, int, int, int, float]], stream: tuple[int, int, int, float]) -> PartitionedTree: ...
+    def from_parts(dim: int, distance: str, absorption: str, squared_threshold: float, max_leaves: int, max_nodes: int, branching: int, part_count: int, threads: int, planes: tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]], parts: Sequence[tuple[Sequence[tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], float]], counts: tuple[int, int, float]) -> PartitionedTree: ...
 
-    def parts(self) -> list[tuple[list[tuple[NDArray[numpy.uint32], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]], float, int, int, int, float]]:
-        """
-        (levels, squared_threshold, max_leaves, max_nodes, rebuild_count, total_weight) of each
-        """
+    def parts(self) -> list[tuple[list[tuple[NDArray[numpy.uint32], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]], float]]:
+        """(levels, total_weight) of each"""
 
     def planes(self) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
         """
         (normals, offsets) of the planes between the parts, in the order of a heap
         """
 
-    def stream(self) -> tuple[int, int, int, float]:
-        """(position, block_end, rebuild_count, total_weight)"""
+    def counts(self) -> tuple[int, int, float]:
+        """(rows, rebuilds, weight)"""
 
     @overload
     def insert_rows(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, progress: Callable[[int, int], None] | None) -> None: ...

@@ -64,7 +64,8 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     absorption : the CF distance `threshold` bounds; None for "radius"
     mode : "linkage", "centers" or "aggregation", see `silverbirch.linkage`
     algorithm : see `silverbirch.linkage`
-    n_jobs : threads for labels and distances; None is one, -1 all
+    n_jobs : threads for the tree, labels and distances; None is one, -1 all. The tree of several threads is another one
+        than that of one, and as good; see CFTree
     progress : show progress on stderr
 
     Attributes
@@ -139,7 +140,8 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         return self
 
     def partial_fit(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
-        """Adds a chunk of rows to the tree. Chunks one after the other give the same tree as all rows at once.
+        """Adds a chunk of rows to the tree. Chunks one after the other give the same tree as all rows at once; with
+        n_jobs, one that depends on the chunks.
 
         With no X, the leaves are clustered again by the parameters as they are now: n_clusters, distance_threshold,
         linkage, mode and algorithm. Those of the tree stay as they were when it was begun.

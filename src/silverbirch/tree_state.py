@@ -58,82 +58,69 @@ def stored(core: Core | None) -> tuple[dict[str, Any], Arrays]:
     if core is None or core.leaf_count == 0:
         return {"levels": 0}, {}
     if isinstance(core, _core.CfTree):
-        return _stored_tree(core.levels(), core.squared_threshold, core.rebuild_count, core.total_weight, prefix="")
-    normals, offsets = core.planes()
-    arrays = {"normals": normals, "offsets": offsets}
-    parts = []
-    for number, (levels, squared_threshold, max_leaves, max_nodes, rebuilds, points) in enumerate(core.parts()):
-        own_levels = levels if points > 0 else []  # a part may be empty
-        header, own_arrays = _stored_tree(own_levels, squared_threshold, rebuilds, points, prefix=f"{number}.")
-        parts.append(header | {"max_leaves": max_leaves, "max_nodes": max_nodes})
-        arrays |= own_arrays
-    return {"parts": parts, "stream": core.stream()}, arrays
+        levels = core.levels()
+        header: dict[str, Any] = {"levels": len(levels), "rebuilds": core.rebuild_count, "points": core.total_weight}
+        arrays = _stored_levels(levels, "")
+    else:
+        rows, rebuilds, points = core.counts()
+        parts = core.parts()
+        shape = [{"levels": len(levels), "points": own_points} for levels, own_points in parts]
+        header = {"parts": shape, "rows": rows, "rebuilds": rebuilds, "points": points}
+        arrays = dict(zip(("normals", "offsets"), core.planes(), strict=True))
+        for number, (levels, _) in enumerate(parts):
+            arrays |= _stored_levels(levels, f"{number}.")
+    return header | {"squared_threshold": core.squared_threshold}, arrays
 
 
-def _stored_tree(
-    levels: Any, squared_threshold: float, rebuilds: int, points: float, *, prefix: str
-) -> tuple[dict[str, Any], Arrays]:
-    header = {
-        "levels": len(levels),
-        "squared_threshold": squared_threshold,
-        "rebuilds": rebuilds,
-        "points": points,
+def _stored_levels(levels: Any, prefix: str) -> Arrays:
+    return {
+        f"{prefix}{number}.{name}": array
+        for number, level in enumerate(levels)
+        for name, array in zip(_LEVEL, level, strict=True)
     }
-    arrays: Arrays = {}
-    for i, (count, weight, mean, sse) in enumerate(levels):
-        names = (f"{prefix}{i}.{name}" for name in _LEVEL)
-        arrays |= dict(zip(names, (count, weight, mean, sse), strict=True))
-    return header, arrays
 
 
 def restored(
     header: dict[str, Any], arrays: Arrays, options_for: Callable[[int, float], Options], threads: int
 ) -> Core | None:
     """The tree that was stored; ValueError, KeyError or TypeError where it cannot be one."""
-    arrays = dict(arrays)
-    if "parts" not in header:
-        levels, squared_threshold, rebuilds, points = _restored_tree(header, arrays, prefix="")
-        _check_all_used(arrays)
-        if not levels:
-            return None
+    left = dict(arrays)
+    trees = [_taken_levels(tree, left, f"{number}.") for number, tree in enumerate(header.get("parts", []))]
+    planes = [left.pop(name) for name in ("normals", "offsets")] if trees else []
+    levels = [] if trees else _taken_levels(header, left, "")
+    if left:
+        raise ValueError("it has other arrays than its levels need")
+    if not trees and not levels:
+        return None
+    squared_threshold, points = float(header["squared_threshold"]), float(header["points"])
+    if not 0 <= squared_threshold < np.inf or not 0 < points < np.inf:
+        raise ValueError("its threshold or its number of points cannot be")
+    rebuilds = as_count(header["rebuilds"], "rebuilds", least=0)
+    if levels:
         dim = levels[0][2].shape[1]
         return _core.CfTree.from_levels(dim, *options_for(dim, squared_threshold), levels, rebuilds, points)
 
-    normals, offsets = (np.ascontiguousarray(arrays.pop(name), dtype=np.float64) for name in ("normals", "offsets"))
+    normals, offsets = (np.ascontiguousarray(plane, dtype=np.float64) for plane in planes)
     if normals.ndim != 2 or offsets.ndim != 1 or not (np.isfinite(normals).all() and np.isfinite(offsets).all()):
         raise ValueError("its planes are not planes")
-    parts = []
-    for number, own in enumerate(header["parts"]):
-        levels, squared_threshold, rebuilds, points = _restored_tree(own, arrays, prefix=f"{number}.")
-        max_leaves, max_nodes = (as_count(own[name], name) for name in ("max_leaves", "max_nodes"))
-        parts.append((levels, squared_threshold, max_leaves, max_nodes, rebuilds, points))
-    _check_all_used(arrays)
     dim = normals.shape[1]
-    options = options_for(dim, 0.0)
-    position, block_end, rebuilds = (as_count(value, "stream", least=0) for value in header["stream"][:3])
-    stream = (position, block_end, rebuilds, float(header["stream"][3]))
+    options = options_for(dim, squared_threshold)
+    parts = [(own, float(tree["points"])) for own, tree in zip(trees, header["parts"], strict=True)]
+    counts = (as_count(header["rows"], "rows", least=0), rebuilds, points)
     count = part_count(dim, options, threads)
-    return _core.PartitionedTree.from_parts(dim, *options, count, threads, (normals, offsets), parts, stream)
+    return _core.PartitionedTree.from_parts(dim, *options, count, threads, (normals, offsets), parts, counts)
 
 
-def _check_all_used(arrays: Arrays) -> None:
-    if arrays:
-        raise ValueError("it has other arrays than its levels need")
-
-
-def _restored_tree(header: dict[str, Any], arrays: Arrays, *, prefix: str) -> tuple[list[Level], float, int, float]:
-    """Takes what belongs to one tree out of the arrays."""
+def _taken_levels(header: dict[str, Any], arrays: Arrays, prefix: str) -> list[Level]:
+    """The levels of one tree, checked and taken out of the arrays."""
     depth = as_count(header["levels"], "levels", least=0, most=64)
     if not {f"{prefix}{level}.{name}" for level in range(depth) for name in _LEVEL} <= set(arrays):
         raise ValueError("it has other arrays than its levels need")
     levels = [_checked_level([arrays.pop(f"{prefix}{level}.{name}") for name in _LEVEL]) for level in range(depth)]
-    if not depth and "points" not in header:
-        return [], 0.0, 0, 0.0
-    squared_threshold, points = float(header["squared_threshold"]), float(header["points"])
     held = levels[-1][1].sum() if levels else 0.0
-    if not 0 <= squared_threshold < np.inf or not np.isclose(held, points, rtol=1e-6):
-        raise ValueError("its threshold or its number of points cannot be")
-    return levels, squared_threshold, as_count(header["rebuilds"], "rebuilds", least=0), points
+    if not np.isclose(held, float(header.get("points", 0.0)), rtol=1e-6):
+        raise ValueError("its number of points cannot be")
+    return levels
 
 
 def _checked_level(arrays: list[NDArray[Any]]) -> Level:
