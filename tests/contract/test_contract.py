@@ -52,6 +52,7 @@ SIGNATURES = {
             "absorption": None,
             "mode": "linkage",
             "algorithm": "auto",
+            "refine": 0,
             "n_jobs": None,
             "progress": False,
         },
