@@ -179,7 +179,7 @@ def test_two_fits_with_the_same_number_of_jobs_give_the_same_bits(linkage, n_job
 
 
 def test_the_number_of_jobs_does_not_change_a_bit_where_there_are_few_rows():
-    X = points(4000)
+    X = points(2000)
     model = sb.Betula(20, max_leaves=500)
     assert state(clone(model).set_params(n_jobs=2).fit(X), X) == state(model.fit(X), X)
 

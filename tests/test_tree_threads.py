@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import silverbirch as sb
 from trees import assert_holds, assert_same_bits, gaussian_clusters, random_rows, snapshot
 
-ROWS = 30_000  # the first four thousand go into one tree
+ROWS = 30_000  # the first two thousand go into one tree
 
 
 def tree_of(X, weight=None, **parameters):
@@ -50,7 +50,7 @@ def test_threads_beyond_the_cores_give_the_same_bits_each_time():
 
 def test_few_rows_and_small_limits_give_the_tree_of_one_thread():
     X = random_rows(ROWS)
-    assert snapshot(tree_of(X[:4000])) == snapshot(tree_of(X[:4000], n_jobs=None))
+    assert snapshot(tree_of(X[:2000])) == snapshot(tree_of(X[:2000], n_jobs=None))
     assert snapshot(tree_of(X, max_leaves=200)) == snapshot(tree_of(X, max_leaves=200, n_jobs=None))
 
 
@@ -71,7 +71,7 @@ def test_without_a_limit_exactly_the_different_rows_are_the_leaves():
     np.testing.assert_array_equal(features.weight[order], counts)
 
 
-@pytest.mark.parametrize("rows", [2000, 12_345, ROWS - 1000])
+@pytest.mark.parametrize("rows", [1000, 12_345, ROWS - 1000])
 @pytest.mark.parametrize("copied", [lambda tree, path: pickle.loads(pickle.dumps(tree)), "file"])
 def test_a_stored_tree_goes_on_to_the_same_bits(rows, copied, tmp_path):
     X = gaussian_clusters(ROWS, 3)

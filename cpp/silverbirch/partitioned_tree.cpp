@@ -13,14 +13,14 @@ namespace silverbirch {
 namespace {
 
 constexpr std::size_t kNoLimit = std::size_t{1} << 62;  // still exact as a double
-// So many rows tell the medians to a hundredth of the mass, and are soon inserted by one thread.
-constexpr std::size_t kPilotRows = 4096;
+// So many rows tell the medians to about a hundredth of the mass, and are soon inserted by one thread.
+constexpr std::size_t kPilotRows = 2048;
 // A block takes some milliseconds: long enough for threads to be worth starting, short enough to stop in time.
 constexpr std::size_t kShortestBlock = 1024, kLongestBlock = 65536, kOperationsOfBlock = std::size_t{1} << 25;
-// Rows that make another thread worth starting, and rows copied together for their tree.
-constexpr std::size_t kRowsPerThread = 512, kRowsAtOnce = 256;
+constexpr std::size_t kOperationsOfThread = std::size_t{1} << 17;  // that make another one worth starting
+constexpr std::size_t kRowsAtOnce = 256;                           // copied together for their tree
 // The trees are rebuilt when they have used this share of a limit: the last leaves would be shared out one by one.
-constexpr double kFull = 0.97;
+constexpr double kFull = 0.99;
 
 std::size_t block_length(std::size_t dim, std::size_t branching) {
   return std::clamp(kOperationsOfBlock / (dim * branching), kShortestBlock, kLongestBlock);
@@ -154,16 +154,25 @@ std::size_t PartitionedTree::insert_first_rows(const Batch& batch) {
 
 template <class Batch>
 void PartitionedTree::insert_block(const Batch& batch, std::size_t begin, std::size_t end) {
-  const std::size_t threads = std::clamp<std::size_t>((end - begin) / kRowsPerThread, 1, threads_);
+  const std::size_t threads = threads_for(end - begin);
   std::vector<Queue> queues = route(batch, begin, end, threads);
   while (std::ranges::any_of(queues, [](const Queue& queue) { return queue.waiting() > 0; })) {
     if (is_full(kFull)) rebuild();
     share_room(queues);
-    parallel_for(trees_.size(), 1, threads, no_progress, [&](std::size_t first, std::size_t last) {
-      for (std::size_t part = first; part < last; ++part) queues[part].insert_into(trees_[part], batch);
-    });
+    for_each_part(threads, [&](std::size_t part) { queues[part].insert_into(trees_[part], batch); });
   }
   for (std::size_t i = begin; i < end; ++i) counts_.weight += batch.weight(i);
+}
+
+std::size_t PartitionedTree::threads_for(std::size_t row_count) const {
+  return std::clamp<std::size_t>(row_count * dim_ * options_.branching / kOperationsOfThread, 1, threads_);
+}
+
+template <class Work>
+void PartitionedTree::for_each_part(std::size_t threads, Work work) const {
+  parallel_for(trees_.size(), 1, threads, no_progress, [&](std::size_t first, std::size_t last) {
+    for (std::size_t part = first; part < last; ++part) work(part);
+  });
 }
 
 // The rows of each part, in their order; those of no weight are left out.
@@ -216,27 +225,24 @@ void PartitionedTree::divide() {
 
 // As the rebuild of one tree: the larger threshold follows from the leaves of all parts.
 void PartitionedTree::rebuild() {
-  const std::size_t threads = std::clamp<std::size_t>(leaf_count() / kRowsPerThread, 1, threads_);
+  const std::size_t threads = threads_for(leaf_count());
   const double enough = 1.0 - kRoomAfterRebuild;
   double least_growth = kLeastGrowth;
   do {
+    std::vector<std::vector<double>> costs_of_part(trees_.size());
+    for_each_part(threads, [&](std::size_t part) { costs_of_part[part] = trees_[part].sibling_costs(no_progress); });
     std::vector<double> costs;
-    for (const CfTree& tree : trees_) {
-      const std::vector<double> some = tree.sibling_costs(no_progress);
-      costs.insert(costs.end(), some.begin(), some.end());
-    }
+    for (const std::vector<double>& some : costs_of_part) costs.insert(costs.end(), some.begin(), some.end());
     const std::size_t wanted = part_of_limit(enough, options_.max_leaves);
     const std::size_t excess = leaf_count() > wanted ? leaf_count() - wanted : 0;
     const std::size_t some = part_of_limit(kRoomAfterRebuild, leaf_count());
     const double squared = next_squared_threshold(squared_threshold(), std::move(costs),
                                                   std::max({excess, some, std::size_t{1}}), least_growth, data_scale());
-    parallel_for(trees_.size(), 1, threads, no_progress, [&](std::size_t first, std::size_t last) {
-      for (std::size_t part = first; part < last; ++part) {
-        CfTree coarser(dim_, trees_[part].options());
-        coarser.raise_threshold(squared);
-        coarser.insert_features(view(backwards(trees_[part].leaves())), no_progress);
-        trees_[part] = std::move(coarser);
-      }
+    for_each_part(threads, [&](std::size_t part) {
+      CfTree coarser(dim_, trees_[part].options());
+      coarser.raise_threshold(squared);
+      coarser.insert_features(view(backwards(trees_[part].leaves())), no_progress);
+      trees_[part] = std::move(coarser);
     });
     ++counts_.rebuilds;
     least_growth = 1.0 + 2.0 * (least_growth - 1.0);

@@ -68,6 +68,9 @@ class PartitionedTree {
   std::vector<Queue> route(const Batch& batch, std::size_t begin, std::size_t end, std::size_t threads) const;
   template <class Batch>
   void insert_block(const Batch& batch, std::size_t begin, std::size_t end);
+  std::size_t threads_for(std::size_t row_count) const;
+  template <class Work>
+  void for_each_part(std::size_t threads, Work work) const;
   void share_room(std::vector<Queue>& queues) const;
   bool is_full(double share_of_limits) const;
   void divide();
