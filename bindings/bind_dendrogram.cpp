@@ -19,12 +19,17 @@ void bind_dendrogram(nb::module_& m) {
       nb::arg("z"), "The number of leaves below each row of Z.");
   m.def(
       "cut",
-      [](const Array2<const double>& z, const Array1<const bool>& applied) {
-        if (applied.shape(0) != z.shape(0)) throw std::invalid_argument("one flag for each row of Z, please");
-        return to_numpy(
-            without_gil({}, [&](const sb::Progress&) { return sb::cut(z.data(), z.shape(0), applied.data()); }));
+      [](const Array2<const double>& z, const Array1<const double>& level_of_row, const Array1<const double>& levels) {
+        if (level_of_row.shape(0) != z.shape(0)) throw std::invalid_argument("one level for each row of Z, please");
+        return to_numpy(without_gil({},
+                                    [&](const sb::Progress&) {
+                                      return sb::cut(z.data(), z.shape(0), level_of_row.data(), levels.data(),
+                                                     levels.shape(0));
+                                    }),
+                        {z.shape(0) + 1, levels.shape(0)});
       },
-      nb::arg("z"), nb::arg("applied"), "Labels of the leaves when only some rows of Z are merged.");
+      nb::arg("z"), nb::arg("level_of_row"), nb::arg("levels"),
+      "Labels of the leaves, a column for each level, when only the rows of Z up to it are merged.");
   m.def(
       "merged_features",
       [](const Array2<const double>& z, const Array1<const double>& weight, const Array2<const double>& mean,

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "convert.hpp"
 #include "silverbirch/hac/cluster.hpp"
 
@@ -12,6 +14,22 @@ void check_coordinates(const Array2<const Scalar>& rows) {
   });
 }
 
+template <class Scalar>
+FeatureArrays grouped(const Array2<const Scalar>& rows, const std::optional<Array1<const double>>& weights,
+                      const Array1<const std::int64_t>& group_of_row, std::size_t group_count, Callback progress) {
+  const std::size_t count = rows.shape(0);
+  if (group_of_row.shape(0) != count || (weights && weights->shape(0) != count))
+    throw std::invalid_argument("one group and one weight for each row, please");
+  const std::int64_t* group = group_of_row.data();
+  if (std::any_of(group, group + count,
+                  [&](std::int64_t g) { return g < 0 || static_cast<std::size_t>(g) >= group_count; }))
+    throw std::invalid_argument("groups are numbered from zero up to their number");
+  return to_numpy(without_gil(std::move(progress), [&](const sb::Progress& report) {
+    return sb::grouped(rows.data(), weights ? weights->data() : nullptr, group, count, rows.shape(1), group_count,
+                       report);
+  }));
+}
+
 }  // namespace
 
 void bind_features(nb::module_& m) {
@@ -24,6 +42,11 @@ void bind_features(nb::module_& m) {
   m.def("check_coordinates", &check_coordinates<double>, nb::arg("rows"),
         "Raises ValueError at the first value that is not finite or too large to square.");
   m.def("check_coordinates", &check_coordinates<float>, nb::arg("rows"));
+
+  m.def("grouped", &grouped<double>, nb::arg("rows"), nb::arg("weights").none(), nb::arg("group_of_row"),
+        nb::arg("group_count"), nb::arg("progress").none(), "(weight, mean, sse) of groups of rows.");
+  m.def("grouped", &grouped<float>, nb::arg("rows"), nb::arg("weights").none(), nb::arg("group_of_row"),
+        nb::arg("group_count"), nb::arg("progress").none());
 
   m.def(
       "merged_pairs",

@@ -134,6 +134,41 @@ def test_cut_of_any_inversions_is_the_partition_of_fcluster(seed):
     np.testing.assert_array_equal(dendrogram.cophenetic(*np.triu_indices(20, 1)), hierarchy.cophenet(Z))
 
 
+@pytest.mark.parametrize("method", MONOTONE)
+def test_cuts_into_several_numbers_are_the_columns_of_cut_tree(method):
+    Z = hierarchy.linkage(points(), method)
+    counts = [7, 1, 60, 2, 7]
+    labels = sb.Dendrogram(Z).cut(n_clusters=counts)
+    expected = np.hstack([hierarchy.cut_tree(Z, [k]) for k in counts])
+    np.testing.assert_array_equal(labels, np.apply_along_axis(by_first_occurrence, 0, expected))
+    np.testing.assert_array_equal(sb.Dendrogram(Z).cut(n_clusters=np.array(counts)), labels)
+
+
+@some
+@given(seed=seeds, heights=st.lists(st.integers(0, 21), max_size=5))
+def test_cuts_at_several_heights_are_the_cuts_at_each(seed, heights):
+    dendrogram = sb.Dendrogram(random_tree(20, seed))
+    labels = dendrogram.cut(height=heights)
+    assert labels.shape == (20, len(heights))
+    for column, height in zip(labels.T, heights, strict=True):
+        np.testing.assert_array_equal(column, dendrogram.cut(height=height))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"n_clusters": [2, 0]}, "n_clusters=0"),
+        ({"n_clusters": [2, 9]}, "n_clusters=9 but there are 5 leaves"),
+        ({"n_clusters": [[2]]}, "must be a number or a list"),
+        ({"height": [[1.0]]}, "must be a number or a list"),
+        ({"height": [1.0, np.nan]}, "height=nan"),
+    ],
+)
+def test_lists_to_cut_by_are_checked_one_by_one(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        sb.Dendrogram(chain(5)).cut(**arguments)
+
+
 @pytest.mark.parametrize("arguments", [{}, {"n_clusters": 2, "height": 1.0}])
 def test_cut_takes_one_of_n_clusters_and_height(arguments):
     with pytest.raises(ValueError, match=r"n_clusters.*height"):

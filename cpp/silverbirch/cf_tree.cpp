@@ -333,35 +333,32 @@ void CfTree::rebuild(const Progress& progress) {
   const double room = room_to_free(total_weight_, static_cast<double>(leaf_count_));
   double least_growth = kLeastGrowth, tried = 0.0;
   do {
-    CfTree smaller = merged(room, tried, least_growth, progress);
-    tried = smaller.options_.squared_threshold;
-    smaller.options_.squared_threshold =
-        std::max(room_to_grow(room) * tried, kLeastGrowth * options_.squared_threshold);
+    // Too many nodes for the memory do not say how many leaves are too many: some, then.
+    const double leaves = static_cast<double>(leaf_count_);
+    const double share_to_free = std::max((leaves - static_cast<double>(max_leaves)) / leaves, kLeastRoom);
+    const Features whole = total();
+    tried = squared_merge_threshold(tried, sibling_costs(progress), share_to_free, room, least_growth,
+                                    whole.sse[0] / whole.weight[0]);
+    CfTree smaller = merged(tried, progress);
+    smaller.raise_threshold(absorption_threshold(tried, room, options_.squared_threshold));
     smaller.rebuild_count_ = rebuild_count_ + 1;
-    smaller.total_weight_ = total_weight_;
     *this = std::move(smaller);
     least_growth = 1.0 + 2.0 * (least_growth - 1.0);
   } while (leaf_count_ > max_leaves || node_count() > max_nodes);
 }
 
-// A tree of the same leaves, merged as far as the next threshold allows.
-CfTree CfTree::merged(double room, double tried, double least_growth, const Progress& progress) const {
-  // Too many nodes for the memory do not say how many leaves are too many: some, then.
-  const double leaves = static_cast<double>(leaf_count_);
-  const double excess = leaves - static_cast<double>(after_rebuild(options_.max_leaves));
-  const double share_to_free = std::max(excess / leaves, kLeastRoom);
-  const Features whole = total();
+CfTree CfTree::merged(double squared_merge_threshold, const Progress& progress) const {
   TreeOptions options = options_;
-  options.squared_threshold = squared_merge_threshold(tried, sibling_costs(progress), share_to_free, room, least_growth,
-                                                      whole.sse[0] / whole.weight[0]);
+  options.squared_threshold = squared_merge_threshold;
   CfTree smaller(dim_, options);
-  smaller.set_origin(whole);
+  if (leaf_count_ > 0) smaller.set_origin(total());
   const std::vector<NodeId> nodes = leaf_nodes();
   // Backwards, so that the leaves that were created together do not meet again in the same order.
   for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
     progress.poll();
     for (std::size_t s = leaf_.count(*node); s-- > 0;) smaller.place(leaf_.entry(*node, s));
   }
+  smaller.total_weight_ = total_weight_;
   return smaller;
 }
 

@@ -58,12 +58,18 @@ class CfTree {
 
   Features leaves() const;  // depth first
   TreeLevels levels() const;
+  // For some leaves that have siblings in their node, the squared absorption cost of merging with the nearest one.
+  std::vector<double> sibling_costs(const Progress& progress) const;
+  // A tree of the same leaves, merged where this threshold allows. That is the first half of a rebuild; the other is to
+  // raise the threshold further, so that leaves have room to grow.
+  CfTree merged(double squared_merge_threshold, const Progress& progress) const;
 
   // What a node of such a tree takes at most, and a little for where it is.
   static std::size_t bytes_per_node(std::size_t dim, std::size_t branching);
 
   std::size_t dim() const { return dim_; }
   const TreeOptions& options() const { return options_; }
+  double squared_threshold() const { return options_.squared_threshold; }
   std::size_t leaf_count() const { return leaf_count_; }
   std::size_t rebuild_count() const { return rebuild_count_; }
   double total_weight() const { return total_weight_; }
@@ -99,8 +105,6 @@ class CfTree {
   void summarize(NodeId inner_node, std::size_t slot, const NodePool& nodes, NodeId child);
 
   void rebuild(const Progress& progress);
-  CfTree merged(double room, double tried, double least_growth, const Progress& progress) const;
-  std::vector<double> sibling_costs(const Progress& progress) const;
   std::vector<NodeId> leaf_nodes() const;
   Features total() const;
 

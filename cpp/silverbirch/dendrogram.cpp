@@ -1,6 +1,7 @@
 #include "dendrogram.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <stdexcept>
 
 namespace silverbirch {
@@ -40,22 +41,26 @@ std::vector<double> leaf_counts(const double* z, std::size_t merges) {
   return counts;
 }
 
-std::vector<std::int64_t> cut(const double* z, std::size_t merges, const bool* applied) {
+std::vector<std::int64_t> cut(const double* z, std::size_t merges, const double* level_of_row, const double* levels,
+                              std::size_t level_count) {
   const std::size_t leaves = merges + 1;
   constexpr std::int64_t unlabelled = -1;
-  // Downwards: the parts of an applied merge belong to the cluster their parent belongs to.
   std::vector<std::size_t> top(leaves + merges);
-  for (std::size_t i = 0; i < top.size(); ++i) top[i] = i;
-  for (std::size_t row = merges; row-- > 0;)
-    if (applied[row])
-      for (std::size_t side = 0; side < 2; ++side) top[node(z, merges, row, side)] = top[leaves + row];
+  std::vector<std::int64_t> label_of_top(top.size()), labels(leaves * level_count);
+  for (std::size_t column = 0; column < level_count; ++column) {
+    // Downwards: the parts of an applied merge belong to the cluster their parent belongs to.
+    std::iota(top.begin(), top.end(), std::size_t{0});
+    for (std::size_t row = merges; row-- > 0;)
+      if (level_of_row[row] <= levels[column])
+        for (std::size_t side = 0; side < 2; ++side) top[node(z, merges, row, side)] = top[leaves + row];
 
-  std::vector<std::int64_t> label_of_top(top.size(), unlabelled), labels(leaves);
-  std::int64_t next = 0;
-  for (std::size_t leaf = 0; leaf < leaves; ++leaf) {
-    std::int64_t& label = label_of_top[top[leaf]];
-    if (label == unlabelled) label = next++;
-    labels[leaf] = label;
+    std::fill(label_of_top.begin(), label_of_top.end(), unlabelled);
+    std::int64_t next = 0;
+    for (std::size_t leaf = 0; leaf < leaves; ++leaf) {
+      std::int64_t& label = label_of_top[top[leaf]];
+      if (label == unlabelled) label = next++;
+      labels[leaf * level_count + column] = label;
+    }
   }
   return labels;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <stdexcept>
 #include <string>
@@ -51,6 +52,21 @@ struct FeaturesView {
 };
 
 inline FeaturesView view(const Features& f) { return {f.size(), f.dim, f.weight.data(), f.mean.data(), f.sse.data()}; }
+
+// The features of groups of rows, given the group of each row; weights may be null (all one). Groups may be empty.
+template <class Scalar>
+Features grouped(const Scalar* rows, const double* weights, const std::int64_t* group_of_row, std::size_t row_count,
+                 std::size_t dim, std::size_t group_count, const Progress& progress) {
+  Features groups{dim, std::vector<double>(group_count), std::vector<double>(group_count * dim),
+                  std::vector<double>(group_count)};
+  std::vector<double> row(dim);
+  for (std::size_t r = 0; r < row_count; ++r) {
+    if (r % 1024 == 0) progress(r, row_count);
+    std::copy_n(rows + r * dim, dim, row.begin());
+    groups.absorb(static_cast<std::size_t>(group_of_row[r]), {weights ? weights[r] : 1.0, row.data(), 0.0});
+  }
+  return groups;
+}
 
 // Throws std::invalid_argument at the first value that is not finite or too large to square.
 template <class Scalar>

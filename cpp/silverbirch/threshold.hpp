@@ -30,6 +30,11 @@ inline double room_to_free(double points, double max_leaves) { return std::clamp
 // Absorption threshold over merge threshold, in squares. The larger the step, the more room there is.
 inline double room_to_grow(double room) { return 1.1 + 3.0 * room; }
 
+// The threshold to absorb rows by, after leaves were merged by another.
+inline double absorption_threshold(double squared_merge_threshold, double room, double squared_threshold_before) {
+  return std::max(room_to_grow(room) * squared_merge_threshold, kLeastGrowth * squared_threshold_before);
+}
+
 // The threshold to merge leaves by.
 // tried: a squared threshold that did not free enough, or 0 at the first attempt; the result is larger.
 // squared_costs: for some leaves the squared absorption cost of merging it with its nearest sibling; may be empty.

@@ -37,6 +37,13 @@ def check_coordinates(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, 
 @overload
 def check_coordinates(rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None: ...
 
+@overload
+def grouped(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, group_of_row: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], group_count: int, progress: Callable[[int, int], None] | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]:
+    """(weight, mean, sse) of groups of rows."""
+
+@overload
+def grouped(rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, group_of_row: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], group_count: int, progress: Callable[[int, int], None] | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]: ...
+
 def merged_pairs(weight_a: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], mean_a: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sse_a: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight_b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], mean_b: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sse_b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]:
     """Feature i of the one merged with feature i of the other."""
 
@@ -49,6 +56,15 @@ class CfTree:
     @staticmethod
     def from_levels(dim: int, distance: str, absorption: str, squared_threshold: float, max_leaves: int, max_nodes: int, branching: int, levels: Sequence[tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], rebuild_count: int, total_weight: float) -> CfTree: ...
 
+    def levels(self) -> list[tuple[NDArray[numpy.uint32], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]]:
+        """(counts, weight, mean, sse) for each level, the root's first"""
+
+    @staticmethod
+    def bytes_per_node(dim: int, branching: int) -> int: ...
+
+    @property
+    def height(self) -> int: ...
+
     @overload
     def insert_rows(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, progress: Callable[[int, int], None] | None) -> None: ...
 
@@ -57,16 +73,10 @@ class CfTree:
 
     def insert_features(self, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], mean: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sse: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], progress: Callable[[int, int], None] | None) -> None: ...
 
-    @staticmethod
-    def bytes_per_node(dim: int, branching: int) -> int: ...
-
     def raise_threshold(self, squared_threshold: float) -> None: ...
 
     def leaves(self) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]:
         """(weight, mean, sse)"""
-
-    def levels(self) -> list[tuple[NDArray[numpy.uint32], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]]:
-        """(counts, weight, mean, sse) for each level, the root's first"""
 
     @property
     def dim(self) -> int: ...
@@ -87,7 +97,55 @@ class CfTree:
     def node_count(self) -> int: ...
 
     @property
-    def height(self) -> int: ...
+    def memory_bytes(self) -> int: ...
+
+class PartitionedTree:
+    def __init__(self, dim: int, distance: str, absorption: str, squared_threshold: float, max_leaves: int, max_nodes: int, branching: int, part_count: int, threads: int) -> None: ...
+
+    @staticmethod
+    def from_parts(dim: int, distance: str, absorption: str, squared_threshold: float, max_leaves: int, max_nodes: int, branching: int, part_count: int, threads: int, planes: tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]], parts: Sequence[tuple[Sequence[tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], float]], counts: tuple[int, int, float]) -> PartitionedTree: ...
+
+    def parts(self) -> list[tuple[list[tuple[NDArray[numpy.uint32], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]], float]]:
+        """(levels, total_weight) of each"""
+
+    def planes(self) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
+        """
+        (normals, offsets) of the planes between the parts, in the order of a heap
+        """
+
+    def counts(self) -> tuple[int, int, float]:
+        """(rows, rebuilds, weight)"""
+
+    @overload
+    def insert_rows(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, progress: Callable[[int, int], None] | None) -> None: ...
+
+    @overload
+    def insert_rows(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, progress: Callable[[int, int], None] | None) -> None: ...
+
+    def insert_features(self, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], mean: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sse: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], progress: Callable[[int, int], None] | None) -> None: ...
+
+    def raise_threshold(self, squared_threshold: float) -> None: ...
+
+    def leaves(self) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]:
+        """(weight, mean, sse)"""
+
+    @property
+    def dim(self) -> int: ...
+
+    @property
+    def squared_threshold(self) -> float: ...
+
+    @property
+    def leaf_count(self) -> int: ...
+
+    @property
+    def rebuild_count(self) -> int: ...
+
+    @property
+    def total_weight(self) -> float: ...
+
+    @property
+    def node_count(self) -> int: ...
 
     @property
     def memory_bytes(self) -> int: ...
@@ -130,8 +188,10 @@ def subtree_heights(z: Annotated[NDArray[numpy.float64], dict(shape=(None, None)
 def leaf_counts(z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
     """The number of leaves below each row of Z."""
 
-def cut(z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], applied: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.int64]:
-    """Labels of the leaves when only some rows of Z are merged."""
+def cut(z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], level_of_row: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], levels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.int64]:
+    """
+    Labels of the leaves, a column for each level, when only the rows of Z up to it are merged.
+    """
 
 def merged_features(z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], mean: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sse: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]:
     """(weight, mean, sse) of each row of Z."""

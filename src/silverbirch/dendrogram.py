@@ -49,21 +49,25 @@ class Dendrogram:
 
     # -- cutting
 
-    def cut(self, n_clusters: int | None = None, height: float | None = None) -> NDArray[np.int64]:
+    def cut(self, n_clusters: Any = None, height: Any = None) -> NDArray[np.int64]:
         """A label for each leaf, numbered by first occurrence.
 
         n_clusters : undo the last merges until there are exactly that many clusters
         height : keep the merges up to that height, as scipy's `fcluster(Z, height, "distance")` does
+
+        For a list of numbers or of heights the labels are (m, how many), a column for each, as from scipy's `cut_tree`.
         """
         if (n_clusters is None) == (height is None):
             raise ValueError("cut takes either n_clusters or height")
-        if height is not None:
-            if np.isnan(limit := float(height)):
+        if height is None:
+            counts = [self._checked_count(count) for count in _as_list(n_clusters, "n_clusters")]
+            level_of_row, levels = np.arange(len(self.Z), dtype=np.float64), self.n_leaves - 1.0 - np.array(counts)
+        else:
+            level_of_row, levels = self._subtree_heights, np.array([float(h) for h in _as_list(height, "height")])
+            if np.isnan(levels).any():
                 raise ValueError("height=nan: must be a number")
-            return _core.cut(self.Z, self._subtree_heights <= limit)
-        applied = np.zeros(len(self.Z), dtype=bool)
-        applied[: self.n_leaves - self._checked_count(n_clusters)] = True
-        return _core.cut(self.Z, applied)
+        labels = _core.cut(self.Z, level_of_row, levels)
+        return labels[:, 0] if np.ndim(n_clusters if height is None else height) == 0 else labels
 
     @cached_property
     def _subtree_heights(self) -> Floats:
@@ -218,6 +222,13 @@ class Dendrogram:
         if self.features is None:
             raise ValueError("this needs the features of the leaves: Dendrogram(Z, features)")
         return self.features
+
+
+def _as_list(values: Any, name: str) -> list[Any]:
+    """One number or a list of them, as a list."""
+    if np.ndim(values) > 1:
+        raise ValueError(f"{name} has shape {np.shape(values)}: must be a number or a list of numbers")
+    return [values] if np.ndim(values) == 0 else list(values)
 
 
 def _checked_z(Z: Any) -> Floats:

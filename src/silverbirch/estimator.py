@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from . import _core
 from .checks import (
     ALGORITHMS,
     MODES,
@@ -47,6 +48,21 @@ class _Clustering:
     centers: Floats
 
 
+class _Refined:
+    """Leaves that no longer are those of the tree, and where rows find the nearest of them."""
+
+    def __init__(self, features: ClusterFeatures) -> None:
+        self.features = features
+        self._index: _core.NearestIndex | None = None
+
+    def assign(self, X: Any, *, n_jobs: int | None = None, progress: Any = None) -> NDArray[np.int64]:
+        self._index = self._index or _core.NearestIndex(self.features.mean)
+        return self._index.nearest(as_rows(X), as_threads(n_jobs), progress)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_index": None}
+
+
 class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Hierarchical clustering of any number of rows, by way of a bounded number of cluster features.
 
@@ -64,7 +80,10 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     absorption : the CF distance `threshold` bounds; None for "radius"
     mode : "linkage", "centers" or "aggregation", see `silverbirch.linkage`
     algorithm : see `silverbirch.linkage`
-    n_jobs : threads for labels and distances; None is one, -1 all
+    refine : how often `fit` goes over the rows again to make the leaves finer: each row is counted where the leaf is
+        exactly the nearest (`ClusterFeatures.refined`). `partial_fit` cannot: it does not keep the rows
+    n_jobs : threads for the tree, labels and distances; None is one, -1 all. The tree of several threads is another one
+        than that of one, and as good; see CFTree
     progress : show progress on stderr
 
     Attributes
@@ -77,7 +96,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     subcluster_centers_, subcluster_labels_ : mean and cluster of each leaf
     cluster_centers_ : (n_clusters_, d) mean of each cluster
     threshold_ : the tree's threshold at the end
-    tree_ : the CFTree; `tree_.assign(X)` gives the leaf of each row
+    tree_ : the CFTree; `tree_.assign(X)` gives the leaf of each row (of the leaves before they were refined)
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn
 
     After `partial_fit` the leaves are clustered when a result is first asked for; there are no `labels_` then, because
@@ -105,6 +124,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         absorption: str | None = None,
         mode: str = "linkage",
         algorithm: str = "auto",
+        refine: int = 0,
         n_jobs: int | None = None,
         progress: bool = False,
     ) -> None:
@@ -118,11 +138,13 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         self.absorption = absorption
         self.mode = mode
         self.algorithm = algorithm
+        self.refine = refine
         self.n_jobs = n_jobs
         self.progress = progress
 
     _clustering: _Clustering | None
     _labels: NDArray[np.int64] | None
+    _refined: _Refined | None
 
     # -- fitting
 
@@ -132,14 +154,18 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
             tree = self._new_tree()
             rows, weight = self._checked(X, sample_weight, reset=True)
             self._insert(tree, rows, weight)
-            leaf_of_row = tree.assign(rows, n_jobs=self.n_jobs, progress=reporter(self.progress, "nearest leaves"))
             self._take(tree, self._first_of_stream(tree, rows[:0], rows))
+            for _ in range(self.refine):
+                report = reporter(self.progress, "finer leaves")
+                self._refined = _Refined(self.features_.refined(rows, weight, n_jobs=self.n_jobs, progress=report))
+            leaf_of_row = self._nearest_leaf(rows)
             self._clustering = self._cluster(leaf_of_row)
             self._labels = self._clustering.leaf_labels[leaf_of_row]
         return self
 
     def partial_fit(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
-        """Adds a chunk of rows to the tree. Chunks one after the other give the same tree as all rows at once.
+        """Adds a chunk of rows to the tree. Chunks one after the other give the same tree as all rows at once; with
+        n_jobs, one that depends on the chunks.
 
         With no X, the leaves are clustered again by the parameters as they are now: n_clusters, distance_threshold,
         linkage, mode and algorithm. Those of the tree stay as they were when it was begun.
@@ -148,8 +174,9 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         if X is None:
             check_is_fitted(self, "tree_")
             with self._unchanged_by_failure():
-                known = self._clustering
+                known, refined = self._clustering, self._refined
                 self._take(self.tree_, self._first_rows)
+                self._refined = refined
                 self._cluster_now(known)
             return self
         if hasattr(self, "tree_"):
@@ -185,6 +212,11 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         self._first_rows = first_rows
         self._clustering = None
         self._labels = None
+        self._refined = None
+
+    def _nearest_leaf(self, rows: NDArray[Any]) -> NDArray[np.int64]:
+        leaves = self._refined or self.tree_
+        return leaves.assign(rows, n_jobs=self.n_jobs, progress=reporter(self.progress, "nearest leaves"))
 
     def _first_of_stream(self, tree: CFTree, first: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
         """Clusters are numbered by the first row they occur in. A stream does not come back, so as many of its first
@@ -201,6 +233,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
             max_memory=self.max_memory,
             distance=_MATCHING_DISTANCE.get(self.linkage, "ward") if self.distance is None else self.distance,
             absorption="radius" if self.absorption is None else self.absorption,
+            n_jobs=self.n_jobs,
         )
 
     def _check_parameters(self) -> None:
@@ -209,6 +242,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         as_method(self.linkage, mode, "linkage")
         as_choice(self.algorithm, "algorithm", ALGORITHMS)
         as_threads(self.n_jobs)
+        as_count(self.refine, "refine", least=0)
         as_flag(self.progress, "progress")
         if self.n_clusters is not None:
             as_count(self.n_clusters, "n_clusters")
@@ -235,10 +269,10 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         else:
             labels = dendrogram.cut(n_clusters=1 if self.n_clusters is None else self.n_clusters)
         labels = _numbered_by_first_row(labels, leaf_of_row)
-        return _Clustering(dendrogram, made_by, labels, _means_of_groups(self.tree_.features, labels))
+        return _Clustering(dendrogram, made_by, labels, _means_of_groups(self.features_, labels))
 
     def _new_dendrogram(self) -> Dendrogram:
-        features = self.tree_.features
+        features = self.features_
         left = None if self.max_memory is None else max(0, as_bytes(self.max_memory) - self.tree_.memory_bytes)
         Z = cluster_features(
             features,
@@ -255,7 +289,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         """The clustering of the leaves as they are; computed when first asked for after `partial_fit`."""
         check_is_fitted(self, "tree_")
         if self._clustering is None:
-            self._clustering = self._cluster(self.tree_.assign(self._first_rows, n_jobs=self.n_jobs), known)
+            self._clustering = self._cluster(self._nearest_leaf(self._first_rows), known)
         return self._clustering
 
     @property
@@ -268,7 +302,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     @property
     def features_(self) -> ClusterFeatures:
         check_is_fitted(self, "tree_")
-        return self.tree_.features
+        return (self._refined or self.tree_).features
 
     @property
     def threshold_(self) -> float:
@@ -309,8 +343,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         """The cluster of each row's exactly nearest leaf."""
         check_is_fitted(self, "tree_")
         rows, _ = self._checked(X, None, reset=False)
-        leaf_of_row = self.tree_.assign(rows, n_jobs=self.n_jobs, progress=reporter(self.progress, "nearest leaves"))
-        labels: NDArray[np.int64] = self.subcluster_labels_[leaf_of_row]
+        labels: NDArray[np.int64] = self.subcluster_labels_[self._nearest_leaf(rows)]
         return labels
 
     def transform(self, X: Any) -> NDArray[Any]:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from .checks import Floats, as_rows, as_sses, as_weights
+from .checks import Floats, as_rows, as_sses, as_threads, as_weights
+from .progress import Report, as_report
 
 
 class ClusterFeatures:
@@ -107,6 +108,23 @@ class ClusterFeatures:
 
     def _repeated(self, count: int) -> tuple[Floats, ...]:
         return self.arrays() if len(self) == count else tuple(np.repeat(a, count, axis=0) for a in self.arrays())
+
+    def refined(
+        self, X: Any, weight: Any = None, *, n_jobs: int | None = None, progress: bool | Report | None = None
+    ) -> ClusterFeatures:
+        """The features of rows X (n, d), each row counted where the mean is exactly the nearest: one step of Lloyd's
+        algorithm for k-means. Features that no row is nearest to are left out.
+
+        Given the rows these features are made of, the new ones are finer, at the cost of one more pass.
+        """
+        rows = as_rows(X)
+        if rows.shape[1] != self.n_dimensions:
+            raise ValueError(f"X has {rows.shape[1]} columns but the features have {self.n_dimensions}")
+        weights = None if weight is None else as_weights(weight, len(rows), "weight")
+        report = as_report(progress, "nearest leaves")
+        nearest = _core.NearestIndex(self.mean).nearest(rows, as_threads(n_jobs), report)
+        groups = ClusterFeatures._adopt(*_core.grouped(rows, weights, nearest, len(self), None))
+        return groups[groups.weight > 0]
 
     def total(self) -> ClusterFeatures:
         """All features merged into one."""

@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core, files
+from . import _core, files, tree_state
 from .checks import (
     CF_DISTANCES,
-    Floats,
     as_bytes,
     as_choice,
     as_count,
@@ -79,8 +78,11 @@ class CFTree:
     dtype : float32 or float64 to round rows to that precision on the way in; None takes them as they are. Sums and
         means are float64 either way.
 
-    The same rows in the same order give the same tree, to the bit. The tree may be used from several threads; their
-    calls follow each other.
+    n_jobs : threads for insertion; None is one, -1 all. With more than one the space is divided into parts that have a
+        tree each (see the guide): other leaves than those of one tree, and about as good
+
+    The same rows in the same order, with the same n_jobs, give the same tree, to the bit. The tree may be used
+    from several threads; their calls follow each other.
     """
 
     def __init__(
@@ -92,6 +94,7 @@ class CFTree:
         absorption: str = "radius",
         branching: int | None = None,
         dtype: Any = None,
+        n_jobs: int | None = None,
     ) -> None:
         self._initial_threshold = as_threshold(threshold)
         self.max_leaves = None if max_leaves is None else as_count(max_leaves, "max_leaves")
@@ -102,9 +105,10 @@ class CFTree:
         if dtype is not None and np.dtype(dtype) not in (np.float32, np.float64):
             raise ValueError(f"dtype={dtype!r}: must be float32, float64 or None")
         self.dtype = None if dtype is None else np.dtype(dtype)
+        self._threads = as_threads(n_jobs)
         self._reset(None)
 
-    def _reset(self, core: _core.CfTree | None) -> None:
+    def _reset(self, core: tree_state.Core | None) -> None:
         self._core = core
         self._lock = threading.RLock()
         self._busy = False
@@ -154,7 +158,7 @@ class CFTree:
         return self
 
     @contextlib.contextmanager
-    def _changing(self, n_dimensions: int) -> Iterator[_core.CfTree]:
+    def _changing(self, n_dimensions: int) -> Iterator[tree_state.Core]:
         """The compiled tree, locked, for rows of that width; what was computed from the old leaves is dropped."""
         with self._lock:
             if self._busy:
@@ -167,24 +171,26 @@ class CFTree:
             finally:
                 self._busy = False
 
-    def _core_for(self, n_dimensions: int) -> _core.CfTree:
+    def _core_for(self, n_dimensions: int) -> tree_state.Core:
         """The compiled tree for rows of that width; made when the first ones arrive."""
         if self._core is None or self._core.leaf_count == 0:
-            return _core.CfTree(n_dimensions, *self._core_options(n_dimensions, self._initial_threshold**2))
+            return tree_state.new(
+                n_dimensions, self._core_options(n_dimensions, self._initial_threshold**2), self._threads
+            )
         _check_width(n_dimensions, self._core.dim)
         return self._core
 
-    def _core_options(self, n_dimensions: int, squared_threshold: float) -> tuple[str, str, float, int, int, int]:
+    def _core_options(self, n_dimensions: int, squared_threshold: float) -> tree_state.Options:
         leaves = _NO_LIMIT if self.max_leaves is None else min(self.max_leaves, _NO_LIMIT)
         nodes, branching = _NO_LIMIT, self.branching or default_branching(n_dimensions)
         if self.max_memory is not None:
             limits = _Limits.within(self.max_memory, n_dimensions, self.branching)
             leaves, nodes, branching = min(leaves, limits.leaves), limits.nodes, limits.branching
-        return self.distance, self.absorption, squared_threshold, leaves, nodes, branching
+        return tree_state.Options(self.distance, self.absorption, squared_threshold, leaves, nodes, branching)
 
     def leaf_limit(self, n_dimensions: int) -> int | None:
         """How many leaves there can be for rows of that width, by max_leaves and max_memory; None for any number."""
-        leaves = self._core_options(n_dimensions, 0.0)[3]
+        leaves = self._core_options(n_dimensions, 0.0).max_leaves
         return None if leaves == _NO_LIMIT else leaves
 
     @property
@@ -210,14 +216,14 @@ class CFTree:
                 self._index = index
         return index.nearest(rows, threads, as_report(progress, "nearest leaves"))
 
-    def _filled_core(self) -> _core.CfTree:
+    def _filled_core(self) -> tree_state.Core:
         if self._core is None or self._core.leaf_count == 0:
             raise ValueError("the tree is empty: insert rows first")
         return self._core
 
     @property
     def threshold(self) -> float:
-        """The threshold now; it grows with each rebuild."""
+        """The threshold now, the largest of all parts; it grows with each rebuild."""
         with self._lock:
             return self._initial_threshold if self._core is None else float(np.sqrt(self._core.squared_threshold))
 
@@ -228,6 +234,7 @@ class CFTree:
 
     @property
     def n_rebuilds(self) -> int:
+        """How often a tree was rebuilt with a larger threshold; each part counts."""
         with self._lock:
             return 0 if self._core is None else self._core.rebuild_count
 
@@ -273,36 +280,15 @@ class CFTree:
             "branching": self.branching,
             "dtype": None if self.dtype is None else self.dtype.name,
         }
-        header: dict[str, Any] = {"parameters": parameters, "levels": 0}
-        arrays: dict[str, NDArray[Any]] = {}
-        if self._core is not None and self._core.leaf_count > 0:
-            levels = self._core.levels()
-            header |= {
-                "levels": len(levels),
-                "squared_threshold": self._core.squared_threshold,
-                "rebuilds": self._core.rebuild_count,
-                "points": self._core.total_weight,
-            }
-            for i, (count, weight, mean, sse) in enumerate(levels):
-                arrays |= {f"{i}.count": count, f"{i}.weight": weight, f"{i}.mean": mean, f"{i}.sse": sse}
-        return header, arrays
+        if self._threads > 1:
+            parameters["n_jobs"] = self._threads
+        header, arrays = tree_state.stored(self._core)
+        return {"parameters": parameters, **header}, arrays
 
     @classmethod
     def _from_state(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> CFTree:
         tree = cls(**header["parameters"])
-        depth = as_count(header["levels"], "levels", least=0, most=64)
-        names = {f"{level}.{name}" for level in range(depth) for name in ("count", "weight", "mean", "sse")}
-        if set(arrays) != names:
-            raise ValueError("it has other arrays than its levels need")
-        if depth:
-            levels = [_checked_level(arrays, level) for level in range(depth)]
-            weight, dim = levels[-1][1], levels[0][2].shape[1]
-            squared_threshold, points = float(header["squared_threshold"]), float(header["points"])
-            if not 0 <= squared_threshold < np.inf or not np.isclose(weight.sum(), points, rtol=1e-6):
-                raise ValueError("its threshold or its number of points cannot be")
-            options = tree._core_options(dim, squared_threshold)
-            rebuilds = as_count(header["rebuilds"], "rebuilds", least=0)
-            tree._reset(_core.CfTree.from_levels(dim, *options, levels, rebuilds, points))
+        tree._reset(tree_state.restored(header, arrays, tree._core_options, tree._threads))
         return tree
 
     def __getstate__(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -316,16 +302,3 @@ class CFTree:
 def _check_width(columns: int, expected: int) -> None:
     if columns != expected:
         raise ValueError(f"X has {columns} columns but the tree has {expected}: pass the same columns")
-
-
-def _checked_level(arrays: dict[str, NDArray[Any]], level: int) -> tuple[NDArray[np.uint32], Floats, Floats, Floats]:
-    count = arrays[f"{level}.count"]
-    if count.dtype != np.uint32 or count.ndim != 1:
-        raise ValueError("its counts are not counts")
-    weight, mean, sse = (arrays[f"{level}.{name}"] for name in ("weight", "mean", "sse"))
-    if weight.ndim != 1 or sse.ndim != 1:
-        raise ValueError("its weights or sses are not one for each entry")
-    features = ClusterFeatures(weight, mean, sse)
-    if not (features.weight > 0).all():
-        raise ValueError("it has entries of no weight")
-    return np.ascontiguousarray(count), *features.arrays()
