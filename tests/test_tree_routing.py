@@ -111,3 +111,12 @@ def test_a_tree_goes_on_to_the_same_bits_from_another_origin(dimensions, branchi
     loaded = sb.CFTree.__new__(sb.CFTree)
     loaded.__setstate__(tree.__getstate__())
     assert snapshot(tree.insert(X[200:])) == snapshot(loaded.insert(X[200:]))
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e6, 1e12])
+@pytest.mark.parametrize("distance", CF_DISTANCES)
+def test_no_row_is_lost_on_the_way_down(distance, scale):
+    X = scale * random_rows(3000, 3, seed=1)
+    features = sb.CFTree(max_leaves=200, branching=7, distance=distance).insert(X).features
+    assert features.weight.sum() == len(X)
+    np.testing.assert_allclose(features.total().mean[0], X.mean(axis=0), rtol=1e-9, atol=1e-9 * scale)

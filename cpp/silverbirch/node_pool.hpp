@@ -17,7 +17,9 @@ namespace silverbirch {
 using NodeId = std::uint32_t;
 
 // What an empty slot's routing copy holds: farther than anything that is routed, near enough not to overflow.
-inline constexpr float kFarFromOrigin = 1e17f, kHeavy = 1e30f;
+// Its variance is larger than any that is routed, because for radius and diameter a gap counts for nothing beside a
+// heavy entry.
+inline constexpr float kFarFromOrigin = 1e17f, kHeavy = 1e30f, kSpread = 1e33f;
 
 inline NodeShape node_shape(std::size_t dim, std::size_t entries, bool ward) {
   const auto rounded_up = [](std::size_t n, std::size_t unit) { return (n + unit - 1) / unit * unit; };
@@ -95,7 +97,7 @@ class NodePool {
     for (std::size_t k = 0; k < shape_.first_floats; ++k)
       means[k * shape_.slots + s] = k < shape_.dim ? kFarFromOrigin : 0.0f;
     std::fill_n(means + shape_.slots * shape_.first_floats + s * others, others, 0.0f);
-    routing(id)[shape_.mean_floats + s] = 1.0f;
+    routing(id)[shape_.mean_floats + s] = shape_.ward ? 1.0f : kSpread;
     routing(id)[shape_.mean_floats + shape_.slots + s] = kHeavy;
   }
 
