@@ -1,4 +1,4 @@
-"""The algorithms that skip most distances: "rounds", "heap" and "boruvka" by an index, "blocked" by a float32 filter."""
+"""The algorithms that skip most distances: by an index ("rounds", "heap", "boruvka") or a float32 filter ("blocked")."""
 
 import fastcluster
 import numpy as np
