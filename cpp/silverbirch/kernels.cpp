@@ -108,6 +108,7 @@ void box_distances(const double* boxes, std::size_t dim, const double* point, do
 }  // namespace
 
 extern const IndexSearch SILVERBIRCH_INDEX_SEARCH;
+extern const MemberDistance SILVERBIRCH_MEMBER_DISTANCE;
 extern const Kernels SILVERBIRCH_KERNELS;
 const Kernels SILVERBIRCH_KERNELS = {
     SILVERBIRCH_INSTRUCTION_SET,
@@ -118,6 +119,7 @@ const Kernels SILVERBIRCH_KERNELS = {
      slot_distances<DiameterDistance>, slot_distances<WardDistance>, slot_distances<RadiusDistance>},
     box_distances,
     &SILVERBIRCH_INDEX_SEARCH,
+    &SILVERBIRCH_MEMBER_DISTANCE,
 };
 
 }  // namespace silverbirch

@@ -12,6 +12,7 @@
 
 #include "cf_distance.hpp"
 #include "feature_block.hpp"
+#include "hac/member_distance.hpp"
 #include "index/search.hpp"
 
 namespace silverbirch {
@@ -41,6 +42,7 @@ struct Kernels {
   // Squared Euclidean distances of a point to eight boxes: dim rows of eight lower ends, then dim rows of upper ends.
   void (*box_distances)(const double* boxes, std::size_t dim, const double* point, double* squared_distances);
   const IndexSearch* index;
+  const MemberDistance* members;
 
   Nearest nearest(CfDistance distance, const double* blocks, std::size_t dim, const Feature& query,
                   SlotRange range) const {

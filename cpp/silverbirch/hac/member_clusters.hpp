@@ -1,0 +1,179 @@
+// Clusters that know their points, over an index of their means: the index proposes neighbours in order of a lower
+// bound of the linkage distance, the points decide. Memory is linear in the points.
+//
+// complete² ≥ |mean gap|² + variance_a + variance_b, as a maximum is no less than a mean; average ≥ |mean gap|, by
+// Jensen's inequality. Weighted linkage is average linkage of points whose weights are halved at each merge.
+//
+// Where clusters are of a single point, and most searches are made then, the bound is the distance.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "../aligned.hpp"
+#include "../kernels.hpp"
+#include "../parallel.hpp"
+#include "indexed_clusters.hpp"
+
+namespace silverbirch {
+
+class MemberClusters {
+ public:
+  MemberClusters(const FeaturesView& points, const std::vector<std::uint32_t>& names, bool complete, Vote vote,
+                 std::size_t threads, const Progress& progress)
+      : dim_(points.dim),
+        complete_(complete),
+        vote_(vote),
+        threads_(threads),
+        index_(points, names, complete ? Nearness::average : Nearness::centroid, vote, threads, progress),
+        runs_(points.size),
+        single_(points.size, 1) {
+    double largest = 0.0;
+    for (std::size_t i = 0; i < points.size * points.dim; ++i) largest = std::max(largest, std::abs(points.mean[i]));
+    margin_ = kMeanError * largest * std::sqrt(static_cast<double>(dim_));
+    const std::size_t unrolled = MemberDistance::unrolled(dim_);
+    between_ = complete ? kernels().members->complete[unrolled] : kernels().members->average[unrolled];
+    search_ = kernels().index->nearest_verified[complete][IndexSearch::unrolled(dim_)];
+  }
+
+  std::size_t slot_count() const { return index_.slot_count(); }
+  std::size_t alive() const { return index_.alive(); }
+  std::uint32_t name(Slot slot) const { return index_.name(slot); }
+  bool exists(Slot slot) const { return index_.exists(slot); }
+  double weight(Slot slot) const { return index_.weight(slot); }
+  bool worn() const { return index_.worn(); }
+
+  NearestSlot nearest(Slot slot, NearestSlot known, std::size_t& visits) const {
+    const Verification verification = {distance_of, this, single_.data(), margin_};
+    return search_(index_.tree(), slot, known, verification, visits);
+  }
+
+  // Squared.
+  double distance(Slot a, Slot b, double limit = kBeyondAll) const {
+    const bool swap = name(b) < name(a);  // the same order of additions whoever asks
+    return between_(members(swap ? b : a), members(swap ? a : b), dim_, limit, margin_);
+  }
+
+  Slot merge(Slot a, Slot b) {
+    const double* x = index_.mean(a);
+    const double* y = index_.mean(b);
+    hold(a, x);
+    hold(b, y);
+    const Slot into = index_.merge(a, b), from = into == a ? b : a;
+    append(into, from);
+    runs_[from] = {};
+    single_[into] = single_[from] = 0;
+    return into;
+  }
+
+  std::vector<Slot> reorder() {
+    const std::vector<Slot> moved = index_.reorder();
+    std::vector<Run> runs(slot_count());
+    for (std::size_t old = 0; old < moved.size(); ++old)
+      if (moved[old] != kNoSlot) runs[moved[old]] = runs_[old];
+    std::size_t used = 0;
+    for (const Run& run : runs) used += run.count > 1 ? blocks_for(run.count) : 0;
+    AlignedDoubles blocks(used * stride());
+    used = 0;
+    single_.assign(runs.size(), 0);
+    for (std::size_t slot = 0; slot < runs.size(); ++slot) {
+      Run& run = runs[slot];
+      single_[slot] = run.count == 1;
+      if (run.count == 1) continue;
+      run.capacity = static_cast<std::uint32_t>(blocks_for(run.count));
+      std::copy_n(blocks_.data() + run.begin * stride(), run.capacity * stride(), blocks.data() + used * stride());
+      run.begin = used;
+      used += run.capacity;
+    }
+    blocks_ = std::move(blocks);
+    runs_ = std::move(runs);
+    return moved;
+  }
+
+ private:
+  // The relative error of a mean after many merges, generously.
+  static constexpr double kMeanError = 1e-12;
+
+  // Where the points of a cluster are, if there are several.
+  struct Run {
+    std::size_t begin = 0;       // in blocks
+    std::uint32_t count = 1;     // of points
+    std::uint32_t capacity = 0;  // in blocks
+    double radius = 0.0;
+  };
+
+  static double distance_of(const void* clusters, Slot a, Slot b, double limit) {
+    return static_cast<const MemberClusters*>(clusters)->distance(a, b, limit);
+  }
+
+  std::size_t stride() const { return member_block_doubles(dim_); }
+  double* block(std::size_t b) { return blocks_.data() + b * stride(); }
+  double* point(const Run& run, std::size_t i) { return block(run.begin + i / kLanes) + i % kLanes; }
+
+  Members members(Slot slot) const {
+    const Run& run = runs_[slot];
+    return {index_.mean(slot), blocks_.data() + run.begin * stride(), run.count, index_.weight(slot), run.radius};
+  }
+
+  void reserve(Run& run, std::size_t capacity) {
+    if (run.capacity >= capacity) return;
+    const std::size_t begin = blocks_.size() / stride();
+    // Clusters that grow point by point are copied seldom.
+    const std::size_t roomy = std::max(capacity, run.capacity >= 4 ? std::size_t{2} * run.capacity : 0);
+    blocks_.resize(blocks_.size() + roomy * stride());
+    std::copy_n(block(run.begin), run.capacity * stride(), block(begin));
+    run.begin = begin;
+    run.capacity = static_cast<std::uint32_t>(roomy);
+  }
+
+  // Gives a cluster of one point a block for it.
+  void hold(Slot slot, const double* mean) {
+    Run& run = runs_[slot];
+    if (run.count > 1) return;
+    reserve(run, 1);
+    for (std::size_t l = 0; l < kLanes; ++l) {
+      for (std::size_t k = 0; k < dim_; ++k) block(run.begin)[k * kLanes + l] = mean[k * kLanes];
+      block(run.begin)[dim_ * kLanes + l] = l == 0 ? index_.weight(slot) : 0.0;
+    }
+  }
+
+  // After the index has merged the two.
+  void append(Slot slot, Slot from_slot) {
+    const Run from = runs_[from_slot];
+    Run& run = runs_[slot];
+    const double share = vote_ == Vote::equal ? 0.5 : 1.0;
+    const std::size_t total = std::size_t{run.count} + from.count;
+    reserve(run, blocks_for(total));
+    if (vote_ == Vote::equal)
+      for (std::size_t i = 0; i < run.count; ++i) point(run, i)[dim_ * kLanes] *= share;
+    for (std::size_t i = run.count; i < blocks_for(total) * kLanes; ++i) {
+      const double* source = point(from, std::min<std::size_t>(i - run.count, from.count - 1));
+      double* to = point(run, i);
+      for (std::size_t k = 0; k < dim_; ++k) to[k * kLanes] = source[k * kLanes];
+      to[dim_ * kLanes] = i < total ? source[dim_ * kLanes] * share : 0.0;
+    }
+    run.count = static_cast<std::uint32_t>(total);
+    if (complete_) {
+      const double farthest = kernels().members->farthest(block(run.begin), total, dim_, index_.mean(slot));
+      run.radius = std::sqrt(farthest) * (1.0 + 1e-12);
+    }
+  }
+
+  std::size_t dim_;
+  bool complete_;
+  Vote vote_;
+  std::size_t threads_;
+  IndexedClusters index_;
+  std::vector<Run> runs_;
+  std::vector<std::uint8_t> single_;
+  AlignedDoubles blocks_;
+  double margin_ = 0.0;
+  MemberDistance::Between between_ = nullptr;
+  IndexSearch::NearestVerified search_ = nullptr;
+};
+
+}  // namespace silverbirch
