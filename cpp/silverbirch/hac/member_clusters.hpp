@@ -28,7 +28,6 @@ class MemberClusters {
       : dim_(points.dim),
         complete_(complete),
         vote_(vote),
-        threads_(threads),
         index_(points, names, complete ? Nearness::average : Nearness::centroid, vote, threads, progress),
         runs_(points.size),
         single_(points.size, 1) {
@@ -59,10 +58,8 @@ class MemberClusters {
   }
 
   Slot merge(Slot a, Slot b) {
-    const double* x = index_.mean(a);
-    const double* y = index_.mean(b);
-    hold(a, x);
-    hold(b, y);
+    give_block(a);
+    give_block(b);
     const Slot into = index_.merge(a, b), from = into == a ? b : a;
     append(into, from);
     runs_[from] = {};
@@ -94,6 +91,25 @@ class MemberClusters {
     return moved;
   }
 
+  // Clusters change no more; slots are 0 … alive()-1 from now on. Balls around blocks make the search for the farthest
+  // pair of large clusters cheap.
+  void settle() {
+    reorder();
+    if (!complete_) return;
+    std::size_t used = 0;
+    balls_of_.assign(slot_count(), 0);
+    for (std::size_t slot = 0; slot < slot_count(); ++slot) {
+      balls_of_[slot] = used;
+      used += blocks_for(blocks_for(runs_[slot].count));
+    }
+    balls_.assign(used * stride(), 0.0);
+    for (std::size_t slot = 0; slot < slot_count(); ++slot) {
+      if (runs_[slot].count == 1) continue;
+      for (std::size_t i = 0; i < blocks_for(runs_[slot].count); ++i)
+        enclose(block(runs_[slot].begin + i), balls_.data() + (balls_of_[slot] + i / kLanes) * stride() + i % kLanes);
+    }
+  }
+
  private:
   // The relative error of a mean after many merges, generously.
   static constexpr double kMeanError = 1e-12;
@@ -116,7 +132,18 @@ class MemberClusters {
 
   Members members(Slot slot) const {
     const Run& run = runs_[slot];
-    return {index_.mean(slot), blocks_.data() + run.begin * stride(), run.count, index_.weight(slot), run.radius};
+    const double* balls = balls_.empty() ? nullptr : balls_.data() + balls_of_[slot] * stride();
+    return {
+        index_.mean(slot), blocks_.data() + run.begin * stride(), run.count, index_.weight(slot), run.radius, balls};
+  }
+
+  // A ball around the points of a block, in the given lane: about the middle of their box.
+  void enclose(const double* points, double* ball) const {
+    for (std::size_t k = 0; k < dim_; ++k) {
+      const auto [least, most] = std::minmax_element(points + k * kLanes, points + (k + 1) * kLanes);
+      ball[k * kLanes] = 0.5 * *least + 0.5 * *most;
+    }
+    ball[dim_ * kLanes] = std::sqrt(kernels().members->farthest(points, 1, dim_, ball)) * (1.0 + 1e-12);
   }
 
   void reserve(Run& run, std::size_t capacity) {
@@ -130,10 +157,10 @@ class MemberClusters {
     run.capacity = static_cast<std::uint32_t>(roomy);
   }
 
-  // Gives a cluster of one point a block for it.
-  void hold(Slot slot, const double* mean) {
+  void give_block(Slot slot) {
     Run& run = runs_[slot];
-    if (run.count > 1) return;
+    if (run.count > 1) return;  // has some
+    const double* mean = index_.mean(slot);
     reserve(run, 1);
     for (std::size_t l = 0; l < kLanes; ++l) {
       for (std::size_t k = 0; k < dim_; ++k) block(run.begin)[k * kLanes + l] = mean[k * kLanes];
@@ -166,11 +193,12 @@ class MemberClusters {
   std::size_t dim_;
   bool complete_;
   Vote vote_;
-  std::size_t threads_;
   IndexedClusters index_;
   std::vector<Run> runs_;
   std::vector<std::uint8_t> single_;
   AlignedDoubles blocks_;
+  AlignedDoubles balls_;
+  std::vector<std::size_t> balls_of_;  // the first block of balls of each slot
   double margin_ = 0.0;
   MemberDistance::Between between_ = nullptr;
   IndexSearch::NearestVerified search_ = nullptr;

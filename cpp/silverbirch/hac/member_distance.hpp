@@ -15,8 +15,9 @@ struct Members {
   const double* mean;    // coordinates kLanes apart; of a single point, the point
   const double* blocks;  // not used where there is one point only
   std::size_t count;
-  double weight;  // of all points
-  double radius;  // no point is farther from the mean; for complete linkage
+  double weight;        // of all points
+  double radius;        // no point is farther from the mean; for complete linkage
+  const double* balls;  // one around each block of points, if at hand: like points, with the radius for the weight
 };
 
 constexpr std::size_t member_block_doubles(std::size_t dim) { return (dim + 1) * kLanes; }

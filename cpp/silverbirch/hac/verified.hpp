@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <vector>
+#include <optional>
 
 #include "cluster.hpp"
 #include "duplicates.hpp"
@@ -32,10 +32,8 @@ class VerifiedClustering {
   Linkage linkage_;
   std::size_t threads_;
   const Progress& progress_;
-  std::vector<double> ones_, zeros_;
   MergeHistory history_;
-  DistinctFeatures distinct_;
-  MemberClusters clusters_;
+  std::optional<MemberClusters> clusters_;  // made once the duplicates are merged
 };
 
 }  // namespace silverbirch
