@@ -88,7 +88,8 @@ def linkage(
     mode : how cluster features are treated. "linkage": initial distances from the whole features, then the linkage
         with their weights. "centers": their means as if they were points. "aggregation": features are merged at each
         step and distances computed anew from them.
-    algorithm : "auto", or by name: "agnes" (naive, the reference), "anderberg", "nn_chain", "generic", "mst" (single)
+    algorithm : "auto", or by name: "agnes" (naive, the reference), "anderberg", "nn_chain", "generic", "mst" (single),
+        "rounds" (of reciprocal neighbours through an index: ward, average, weighted, and complete of points)
     n_jobs : threads; None is one, -1 all. The result does not depend on it.
     progress : show progress on stderr
 
@@ -289,6 +290,8 @@ def _announce_pairs(job: _Job, count: int) -> None:
     linear = "method='ward' needs memory for the objects alone"
     if job.method in ("average", "weighted"):
         linear = "metric='sqeuclidean' or " + linear.replace("needs", "need")
+    if job.method in _VERIFIED_LINKAGES:
+        linear += ", and so do Euclidean distances with algorithm='rounds', in quadratic time"
     if job.max_memory is not None and needed > job.max_memory:
         raise MemoryLimitError(
             f"{job.method} linkage of {count} objects needs {bytes_text(needed)} for the distances of all pairs, "
