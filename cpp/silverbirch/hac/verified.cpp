@@ -66,7 +66,7 @@ VerifiedClustering::VerifiedClustering(const FeaturesView& points, Linkage linka
 
 bool VerifiedClustering::pays() const {
   constexpr std::size_t kSample = 256, kTooFewToMatter = 128;
-  constexpr double kDearness = 6.0;  // of a block found through boxes against one scanned in a row
+  constexpr double kDearness = 2.0;  // of a block found through boxes against one of a distance matrix
   const std::size_t blocks = blocks_for(clusters_->slot_count());
   if (blocks <= kTooFewToMatter) return true;
   std::size_t visits = 0;
