@@ -124,7 +124,13 @@ print("finished", flush=True)
 
 @pytest.mark.parametrize(
     ("method", "algorithm", "rows", "columns"),
-    [("ward", "agnes", 5000, 3), ("centroid", "generic", 60_000, 100), ("minimax", "nn_chain", 8000, 1500)],
+    [
+        ("ward", "agnes", 5000, 3),
+        ("centroid", "generic", 60_000, 100),
+        ("minimax", "nn_chain", 8000, 1500),
+        ("complete", "rounds", 300_000, 8),
+        ("average", "rounds", 20_000, 60),
+    ],
 )
 def test_ctrl_c_stops_a_long_linkage(method, algorithm, rows, columns):
     script = LONG_JOB.format(method=method, algorithm=algorithm, rows=rows, columns=columns)

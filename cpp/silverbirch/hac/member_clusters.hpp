@@ -18,6 +18,7 @@
 #include "../kernels.hpp"
 #include "../parallel.hpp"
 #include "indexed_clusters.hpp"
+#include "patience.hpp"
 
 namespace silverbirch {
 
@@ -28,6 +29,7 @@ class MemberClusters {
       : dim_(points.dim),
         complete_(complete),
         vote_(vote),
+        patience_(progress),
         index_(points, names, complete ? Nearness::average : Nearness::centroid, vote, threads, progress),
         runs_(points.size),
         single_(points.size, 1) {
@@ -36,6 +38,7 @@ class MemberClusters {
     margin_ = kMeanError * largest * std::sqrt(static_cast<double>(dim_));
     const std::size_t unrolled = MemberDistance::unrolled(dim_);
     between_ = complete ? kernels().members->complete[unrolled] : kernels().members->average[unrolled];
+    sum_ = kernels().members->sum[unrolled];
     search_ = kernels().index->nearest_verified[complete][IndexSearch::unrolled(dim_)];
   }
 
@@ -54,7 +57,9 @@ class MemberClusters {
   // Squared.
   double distance(Slot a, Slot b, double limit = kBeyondAll) const {
     const bool swap = name(b) < name(a);  // the same order of additions whoever asks
-    return between_(members(swap ? b : a), members(swap ? a : b), dim_, limit, margin_);
+    const Members first = members(swap ? b : a), second = members(swap ? a : b);
+    if (!complete_ && first.count * second.count > kLong) return long_average(first, second);
+    return between_(first, second, dim_, limit, margin_);
   }
 
   Slot merge(Slot a, Slot b) {
@@ -114,6 +119,9 @@ class MemberClusters {
   // The relative error of a mean after many merges, generously.
   static constexpr double kMeanError = 1e-12;
 
+  // So many pairs of points take some tenths of a second.
+  static constexpr std::size_t kLong = std::size_t{1} << 27;
+
   // Where the points of a cluster are, if there are several.
   struct Run {
     std::size_t begin = 0;       // in blocks
@@ -135,6 +143,21 @@ class MemberClusters {
     const double* balls = balls_.empty() ? nullptr : balls_.data() + balls_of_[slot] * stride();
     return {
         index_.mean(slot), blocks_.data() + run.begin * stride(), run.count, index_.weight(slot), run.radius, balls};
+  }
+
+  // In pieces, so that a computation of seconds can be stopped. After that nobody looks at the result.
+  double long_average(const Members& a, const Members& b) const {
+    constexpr std::size_t kPiece = 64 * kLanes;
+    double sum = 0.0;
+    for (std::size_t begin = 0; begin < a.count; begin += kPiece) {
+      if (patience_.ended()) return kBeyondAll;
+      Members piece = a;
+      piece.blocks += begin / kLanes * stride();
+      piece.count = std::min(kPiece, a.count - begin);
+      sum += sum_(piece, b, dim_);
+    }
+    const double mean = sum / (a.weight * b.weight);
+    return mean * mean;
   }
 
   // A ball around the points of a block, in the given lane: about the middle of their box.
@@ -193,6 +216,7 @@ class MemberClusters {
   std::size_t dim_;
   bool complete_;
   Vote vote_;
+  Patience patience_;
   IndexedClusters index_;
   std::vector<Run> runs_;
   std::vector<std::uint8_t> single_;
@@ -201,6 +225,7 @@ class MemberClusters {
   std::vector<std::size_t> balls_of_;  // the first block of balls of each slot
   double margin_ = 0.0;
   MemberDistance::Between between_ = nullptr;
+  MemberDistance::Sum sum_ = nullptr;
   IndexSearch::NearestVerified search_ = nullptr;
 };
 

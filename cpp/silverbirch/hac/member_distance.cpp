@@ -182,6 +182,16 @@ SILVERBIRCH_INLINE double distance_sum(const Members& of, std::size_t dim, const
 }
 
 template <std::size_t Dim>
+double sum(const Members& a, const Members& b, std::size_t dim) {
+  double total = 0.0;
+  for (std::size_t i = 0; i < a.count; ++i) {
+    const double* point = a.blocks + i / kLanes * member_block_doubles(dim) + i % kLanes;
+    total += point[dim * kLanes] * distance_sum<Dim>(b, dim, point);
+  }
+  return total;
+}
+
+template <std::size_t Dim>
 double average(const Members& first, const Members& second, std::size_t dim, double limit, double margin) {
   if (first.count == 1 && second.count == 1) return complete<Dim>(first, second, dim, limit, margin);
   const Members& a = first.count <= second.count ? first : second;
@@ -197,12 +207,7 @@ double average(const Members& first, const Members& second, std::size_t dim, dou
   least = distance_sum<Dim>(b, dim, a.mean) / b.weight;
   if (least > far) return least * least;
 
-  double sum = 0.0;
-  for (std::size_t i = 0; i < a.count; ++i) {
-    const double* point = a.blocks + i / kLanes * member_block_doubles(dim) + i % kLanes;
-    sum += point[dim * kLanes] * distance_sum<Dim>(b, dim, point);
-  }
-  const double mean = sum / (a.weight * b.weight);
+  const double mean = sum<Dim>(a, b, dim) / (a.weight * b.weight);
   return mean * mean;
 }
 
@@ -216,6 +221,7 @@ extern const MemberDistance SILVERBIRCH_MEMBER_DISTANCE;
 const MemberDistance SILVERBIRCH_MEMBER_DISTANCE = {
     SILVERBIRCH_FOR_DIMENSIONS(complete),
     SILVERBIRCH_FOR_DIMENSIONS(average),
+    SILVERBIRCH_FOR_DIMENSIONS(sum),
     farthest_distance<0>,
 };
 

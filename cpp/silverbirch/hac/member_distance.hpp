@@ -30,6 +30,10 @@ struct MemberDistance {
   using Between = double (*)(const Members& a, const Members& b, std::size_t dim, double limit, double margin);
   std::array<Between, kUnrolled + 1> complete, average;
 
+  // The distances of all pairs, each times both weights, added up. The points are in blocks, even if there is one only.
+  using Sum = double (*)(const Members& a, const Members& b, std::size_t dim);
+  std::array<Sum, kUnrolled + 1> sum;
+
   // The squared distance of the farthest of some points from a point; coordinates of the point kLanes apart.
   double (*farthest)(const double* blocks, std::size_t count, std::size_t dim, const double* point);
 
