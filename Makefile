@@ -1,16 +1,22 @@
-# Everything from a fresh machine with Python ≥ 3.11 and a C++ compiler: `make demo`, `make test`.
+# Everything from a fresh machine with Python ≥ 3.11 and a C++ compiler: `make demo`, `make test`, `make bench`.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := CMakeLists.txt pyproject.toml README.md LICENSE \
   $(shell find cpp/silverbirch bindings src -name '*.?pp' -o -name '*.py' -o -name '*.pyi')
-CPP_FILES := $(shell find cpp bindings -name '*.?pp')
+CPP_FILES := $(shell find cpp bindings benchmarks -name '*.?pp')
 
-.PHONY: demo test lint test-cpp test-python stubs format dist clean
+.PHONY: demo bench test lint test-cpp test-python stubs format dist clean
 
 demo: $(VENV)/for-users
 	$(BIN)/silverbirch demo --out demo-output
+
+# Silverbirch and its peers in one run, about 25 minutes: raw rows, docs/benchmarks.md, the README's table.
+bench: $(VENV)/for-benchmarks
+	$(BIN)/python -m benchmarks run
+	$(BIN)/python -m benchmarks render
+	$(BIN)/python -m benchmarks instructions
 
 test: lint test-cpp test-python
 
@@ -39,6 +45,10 @@ $(VENV)/for-users: $(SOURCES)
 
 $(VENV)/for-developers: $(SOURCES)
 	$(INSTALL) ".[dev]"
+	touch $@ $(VENV)/for-users
+
+$(VENV)/for-benchmarks: $(SOURCES)
+	$(INSTALL) ".[bench]"
 	touch $@ $(VENV)/for-users
 
 stubs: $(VENV)/for-developers

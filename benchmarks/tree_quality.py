@@ -1,49 +1,132 @@
-"""What branching and the CF distances do to the leaves: python benchmarks/tree_quality.py [rows]
+"""How fast the CF-tree is built and how fine its leaves are.
 
-For each setting: rows per second, leaves, rebuilds, leaf sse a row, mean squared distance to the nearest leaf. The data
-are the uniform cube and Gaussian mixtures, one thread. Machines are noisy: compare within one run.
+    python benchmarks/tree_quality.py peers [repeats]     silverbirch and betula-cluster, if installed, on the same rows
+    python benchmarks/tree_quality.py settings [repeats]  what branching and the CF distances do
+
+One thread. Every measurement is a process of its own, the contestants taking turns; rows per second are by CPU time,
+the median of the repeats. Leaf sse a row is the sum of the leaves' sse over the rows, as absorbed; nearest leaf mse is
+the mean squared distance of a sample to its exactly nearest leaf. Machines are noisy: compare within one run.
 """
 
+import json
+import os
+import statistics
+import subprocess
 import sys
 import time
+from functools import partial
 
 import numpy as np
 
 import silverbirch as sb
 from silverbirch.demo import gaussian_mixture
 
-PAIRS = [(d, a) for d in ("ward", "average", "centroid") for a in (d, "radius")]
-SETTINGS = [{"branching": b, "max_leaves": m} for b in (15, 31, 63) for m in (2_000, 25_000)]
-SETTINGS += [{"distance": d, "absorption": a, "max_leaves": 2_000} for d, a in PAIRS]
+
+def uniform(rows: int, columns: int) -> np.ndarray:
+    return np.random.default_rng(0).uniform(0, 100, size=(rows, columns))
 
 
-def main() -> None:
-    rows = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
-    data = {
-        "uniform": np.random.default_rng(0).uniform(0, 100, size=(rows, 5)),
-        "Gaussian": np.concatenate([chunk for chunk, _ in gaussian_mixture(rows, seed=0)]),
-    }
+def mixture(rows: int) -> np.ndarray:
+    return np.concatenate([chunk for chunk, _ in gaussian_mixture(rows, seed=0)])
+
+
+def sorted_mixture(rows: int) -> np.ndarray:
+    X = mixture(rows)
+    return X[np.argsort(X[:, 0])]
+
+
+def wide_mixture(rows: int, columns: int) -> np.ndarray:
+    """500 Gaussians of deviation 4 with centres in a cube of side 100, float32."""
     random = np.random.default_rng(0)
-    data["Gaussian, 64 columns"] = random.uniform(0, 100, size=(500, 64))[random.integers(500, size=rows // 10)]
-    data["Gaussian, 64 columns"] += 4 * random.normal(size=(rows // 10, 64))
-    data["Gaussian, sorted"] = data["Gaussian"][np.argsort(data["Gaussian"][:, 0])]
-    print("| data | setting | M rows/s | leaves | rebuilds | leaf sse a row | nearest leaf mse |")
-    print("|---|---|---|---|---|---|---|")
-    for name, X in data.items():
-        for setting in SETTINGS:
-            begin = time.perf_counter()
-            tree = sb.CFTree(**setting).insert(X)
-            speed = len(X) / (time.perf_counter() - begin) / 1e6
-            features = tree.features
-            sample = X[:: max(1, len(X) // 100_000)]
-            mse = ((sample - features.mean[tree.assign(sample)]) ** 2).sum(axis=1).mean()
-            text = ", ".join(f"{k} {v}" for k, v in setting.items())
+    centers = random.uniform(0, 100, size=(500, columns))
+    return (centers[random.integers(500, size=rows)] + 4 * random.normal(size=(rows, columns))).astype(np.float32)
+
+
+DATA = {
+    "uniform, d = 5": partial(uniform, 1_000_000, 5),
+    "Gaussian, d = 5": partial(mixture, 1_000_000),
+    "Gaussian, sorted, d = 5": partial(sorted_mixture, 1_000_000),
+    "Gaussian, d = 64, float32": partial(wide_mixture, 200_000, 64),
+    "Gaussian, d = 384, float32": partial(wide_mixture, 60_000, 384),
+}
+PEERS = [("silverbirch", {}), ("betula-cluster", {}), ("betula-cluster", {"distance": "ward", "absorb": "radius"})]
+PEER_JOBS = [(name, m) for name in list(DATA)[:2] for m in (2_000, 10_000, 25_000)]
+PEER_JOBS += [(name, m) for name in list(DATA)[3:] for m in (2_000, 10_000)]
+
+PAIRS = [(d, a) for d in ("ward", "average", "centroid") for a in (d, "radius")]
+SETTINGS = [("silverbirch", {"branching": b}) for b in (15, 31, 63, 127)]
+SETTINGS += [("silverbirch", {"distance": d, "absorption": a}) for d, a in PAIRS]
+SETTING_JOBS = [(name, m) for name in list(DATA)[:4] for m in (2_000, 25_000)]
+
+
+def measure(data: str, max_leaves: int, package: str, options: dict) -> dict:
+    """One tree, in this process."""
+    X = DATA[data]()
+    begin = time.process_time()
+    if package == "silverbirch":
+        tree = sb.CFTree(max_leaves=max_leaves, **options).insert(X)
+        seconds = time.process_time() - begin
+        mean, sse, rebuilds = tree.features.mean, tree.features.sse.sum(), tree.n_rebuilds
+    else:
+        from betula_cluster import Betula
+
+        model = Betula(n_clusters=2, feature="spherical", method="ward", max_leaves=max_leaves, **options)
+        begin = time.process_time()
+        model.partial_fit(X)
+        seconds = time.process_time() - begin
+        mean, rebuilds = model.microcluster_centers_, model.n_rebuilds_
+        sse = (model.microcluster_weights_ * model.microcluster_radii_**2).sum()
+    sample = X[:: max(1, len(X) // 20_000)].astype(np.float64)
+    exact = sb.CFTree().insert(sb.ClusterFeatures(np.ones(len(mean)), mean, np.ones(len(mean))))
+    squared = ((sample - exact.features.mean[exact.assign(sample)]) ** 2).sum(axis=1)
+    return {
+        "rows_per_second": len(X) / seconds,
+        "leaves": len(mean),
+        "rebuilds": int(rebuilds),
+        "leaf_sse": float(sse) / len(X),
+        "nearest_mse": float(squared.mean()),
+    }
+
+
+def measure_apart(*job: object) -> dict:
+    """The same in a process of its own, numpy's own threads asleep."""
+    command = [sys.executable, __file__, "one", json.dumps(job)]
+    result = subprocess.run(command, env=os.environ | {"OPENBLAS_NUM_THREADS": "1"}, capture_output=True, text=True)
+    if result.returncode:
+        raise RuntimeError(result.stderr)
+    return json.loads(result.stdout)
+
+
+def installed(package: str) -> bool:
+    try:
+        __import__(package.replace("-", "_"))
+    except ImportError:
+        return False
+    return True
+
+
+def compare(jobs: list[tuple[str, int]], contestants: list[tuple[str, dict]], repeats: int) -> None:
+    print("| data | max_leaves | tree | M rows/s | ratio | leaves | rebuilds | leaf sse a row | nearest leaf mse |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    contestants = [c for c in contestants if installed(c[0])]
+    for data, max_leaves in jobs:
+        runs = [[measure_apart(data, max_leaves, *c) for c in contestants] for _ in range(repeats)]
+        speeds = [statistics.median(run[i]["rows_per_second"] for run in runs) for i in range(len(contestants))]
+        for (package, options), speed, row in zip(contestants, speeds, runs[0], strict=True):
+            text = ", ".join([package, *(f"{k} {v}" for k, v in options.items())])
             print(
-                f"| {name} | {text} | {speed:.2f} | {len(tree):,} | {tree.n_rebuilds} "
-                f"| {features.sse.sum() / len(X):.3f} | {mse:.3f} |",
+                f"| {data} | {max_leaves:,} | {text} | {speed / 1e6:.2f} | {speeds[0] / speed:.2f} | {row['leaves']:,} "
+                f"| {row['rebuilds']} | {row['leaf_sse']:.3f} | {row['nearest_mse']:.3f} |",
                 flush=True,
             )
 
 
 if __name__ == "__main__":
-    main()
+    what = sys.argv[1] if len(sys.argv) > 1 else "peers"
+    argument = sys.argv[2] if len(sys.argv) > 2 else "3"
+    if what == "one":
+        print(json.dumps(measure(*json.loads(argument))))
+    elif what == "settings":
+        compare(SETTING_JOBS, SETTINGS, int(argument))
+    else:
+        compare(PEER_JOBS, PEERS, int(argument))

@@ -15,14 +15,9 @@ NumpyArray<std::int64_t> nearest(const sb::NearestIndex& index, const Array2<con
   if (rows.shape(1) != dim) throw std::invalid_argument("rows have the wrong width");
   std::vector<std::int64_t> result(rows.shape(0));
   without_gil(std::move(progress), [&](const sb::Progress& report) {
-    sb::parallel_for(result.size(), sb::piece_size(index.size() * dim), threads, report,
-                     [&](std::size_t begin, std::size_t end) {
-                       std::vector<double> row(dim);
-                       for (std::size_t r = begin; r < end; ++r) {
-                         std::copy_n(rows.data() + r * dim, dim, row.begin());
-                         result[r] = static_cast<std::int64_t>(index.nearest(row.data()));
-                       }
-                     });
+    sb::parallel_for(result.size(), std::size_t{1} << 20, threads, report, [&](std::size_t begin, std::size_t end) {
+      index.nearest(rows.data() + begin * dim, end - begin, result.data() + begin);
+    });
   });
   return to_numpy(std::move(result));
 }

@@ -92,6 +92,7 @@ void bind_tree(nb::module_& m) {
                         [&](const sb::Progress& report) { tree.insert_features(features, report); });
           },
           nb::arg("weight"), nb::arg("mean"), nb::arg("sse"), nb::arg("progress").none())
+      .def_static("bytes_per_node", &sb::CfTree::bytes_per_node, nb::arg("dim"), nb::arg("branching"))
       .def("raise_threshold", &sb::CfTree::raise_threshold, nb::arg("squared_threshold"))
       .def(
           "leaves", [](const sb::CfTree& tree) { return to_numpy(tree.leaves()); }, "(weight, mean, sse)")

@@ -26,5 +26,6 @@ struct AlignedAllocator {
 };
 
 using AlignedDoubles = std::vector<double, AlignedAllocator<double>>;
+using AlignedFloats = std::vector<float, AlignedAllocator<float>>;
 
 }  // namespace silverbirch

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 
 #include "kernels.hpp"
@@ -14,22 +15,35 @@ namespace {
 // About a millisecond's worth of rows, whatever their width.
 std::size_t rows_between_reports(std::size_t dim) { return std::max<std::size_t>(1, 4096 / dim); }
 
+// Rounds of k-means at a split.
+constexpr int kHalvingRounds = 4;
+
 // The entry that makes a node overflow is put into it before it is split, so there is room for one more.
-std::size_t blocks_per_node(std::size_t branching) { return blocks_for(branching + 1); }
+NodeShape shape_of(std::size_t dim, const TreeOptions& options) {
+  return node_shape(dim, options.branching + 1, options.distance == CfDistance::ward);
+}
 
 }  // namespace
 
 CfTree::CfTree(std::size_t dim, const TreeOptions& options)
     : dim_(dim),
       options_(options),
-      inner_(dim, blocks_per_node(options.branching), true),
-      leaf_(dim, blocks_per_node(options.branching), false),
+      kernels_(&tree_kernels(dim)),
+      inner_(shape_of(dim, options), true),
+      leaf_(shape_of(dim, options), false),
       root_(leaf_.create()),
+      origin_(dim),
       row_(dim),
-      split_row_(dim) {
+      position_(inner_.shape().entry_floats),
+      values_(2 * inner_.shape().slots) {
   if (dim == 0) throw std::invalid_argument("a tree needs rows of at least one column");
   if (options.branching < 2) throw std::invalid_argument("branching must be at least 2");
   if (options.max_leaves < 1 || options.max_nodes < 1) throw std::invalid_argument("limits must be at least 1");
+}
+
+std::size_t CfTree::bytes_per_node(std::size_t dim, std::size_t branching) {
+  const NodeShape shape = node_shape(dim, branching + 1, true);
+  return node_bytes(shape) + shape.slots * sizeof(NodeId) + 64;
 }
 
 template <class Scalar>
@@ -39,8 +53,12 @@ void CfTree::insert_rows(const Scalar* rows, const double* weights, std::size_t 
     if (r % pause == 0) progress(r, row_count);
     const double weight = weights ? weights[r] : 1.0;
     if (weight == 0.0) continue;
-    std::copy_n(rows + r * dim_, dim_, row_.begin());
-    insert({weight, row_.data(), 0.0}, progress);
+    if constexpr (std::is_same_v<Scalar, double>) {
+      insert({weight, rows + r * dim_, 0.0}, progress);
+    } else {
+      std::copy_n(rows + r * dim_, dim_, row_.begin());
+      insert({weight, row_.data(), 0.0}, progress);
+    }
   }
   progress(row_count, row_count);
 }
@@ -70,36 +88,26 @@ void CfTree::insert(const Feature& feature, const Progress& progress) {
 
 void CfTree::place(const Feature& feature) {
   if (options_.squared_threshold == 0.0 && absorb_duplicate(feature)) return;
-  const Kernels& kernel = kernels();
+  prepare_route(feature);
   path_.clear();
   NodeId node = root_;
   for (std::size_t level = height_; level > 0; --level) {
-    const Nearest nearest =
-        kernel.nearest(options_.distance, inner_.blocks(node), dim_, feature, {blocks_for(inner_.count(node))});
-    path_.push_back({node, nearest.slot});
-    inner_.slot(node, nearest.slot).absorb(feature);
-    node = inner_.child(node, nearest.slot);
+    const Step step = {node, nearest_entry(inner_, node, feature)};
+    path_.push_back(step);
+    node = inner_.child(node, step.slot);
+    add_to(inner_, step, feature);
   }
-
-  const std::uint32_t count = leaf_.count(node);
-  if (count > 0) {
-    const Nearest nearest = kernel.nearest(options_.distance, leaf_.blocks(node), dim_, feature, {blocks_for(count)});
-    if (absorb(feature, {node, nearest.slot})) return;
-  }
-  leaf_.slot(node, leaf_.count(node)++).assign(feature);
+  if (leaf_.count(node) > 0 && absorb(feature, {node, nearest_entry(leaf_, node, feature)})) return;
+  write(leaf_, {node, leaf_.count(node)++}, feature);
   ++leaf_count_;
   if (options_.squared_threshold == 0.0) directory_.put(feature.mean, dim_, node);
   if (leaf_.count(node) > options_.branching) split_upwards(node);
 }
 
 bool CfTree::absorb(const Feature& feature, const Step& target) {
-  // One block of slots holds the candidate; its distance comes from the same kernel as all others.
-  const double* block = leaf_.blocks(target.node) + target.slot / kLanes * block_doubles(dim_);
-  alignas(64) double squared_costs[kLanes];
-  kernels().distances(options_.absorption, block, dim_, feature, 1, squared_costs);
-  if (!(squared_costs[target.slot % kLanes] <= options_.squared_threshold)) return false;
-  leaf_.slot(target.node, target.slot).absorb(feature);
-  return true;
+  return kernels_->absorb_within(options_.absorption, options_.squared_threshold,
+                                 leaf_.record(target.node, target.slot), leaf_.routing(target.node), leaf_.shape(),
+                                 target.slot, feature, origin_.data());
 }
 
 // Adds a feature to the leaf of the same mean, if there is one, and to all that is above it.
@@ -107,19 +115,78 @@ bool CfTree::absorb_duplicate(const Feature& feature) {
   const std::optional<NodeId> known = directory_.find(feature.mean, dim_);
   if (!known) return false;
   NodeId node = *known;
-  for (std::size_t first = 0;;) {  // features of the same mean and a larger sse may be in the way
-    const Nearest nearest = kernels().nearest(CfDistance::centroid, leaf_.blocks(node), dim_, feature,
-                                              {blocks_for(leaf_.count(node)), first});
-    if (nearest.squared_distance > 0.0) return false;
-    if (absorb(feature, {node, nearest.slot})) break;
-    first = nearest.slot + 1;
-  }
+  std::size_t slot = 0;  // features of the same mean and a larger sse may be in the way
+  while (slot < leaf_.count(node) && !(std::equal(feature.mean, feature.mean + dim_, leaf_.entry(node, slot).mean) &&
+                                       absorb(feature, {node, slot})))
+    ++slot;
+  if (slot == leaf_.count(node)) return false;
   for (std::size_t level = 0; level < height_; ++level) {
     const NodeId parent = pool(level).parent(node);
-    inner_.slot(parent, inner_.slot_of_child(parent, node)).absorb(feature);
+    add_to(inner_, {parent, inner_.slot_of_child(parent, node)}, feature);
     node = parent;
   }
   return true;
+}
+
+void CfTree::add_to(NodePool& nodes, const Step& target, const Feature& feature) {
+  kernels_->absorb(nodes.record(target.node, target.slot), nodes.routing(target.node), nodes.shape(), target.slot,
+                   feature, origin_.data());
+}
+
+void CfTree::write(NodePool& nodes, const Step& target, const Feature& feature) {
+  double* record = nodes.record(target.node, target.slot);
+  std::copy_n(feature.mean, dim_, record);
+  record[dim_] = feature.weight;
+  record[dim_ + 1] = feature.sse;
+  kernels_->copy_for_routing(nodes.routing(target.node), nodes.shape(), target.slot, record, origin_.data());
+}
+
+void CfTree::set_origin(const Features& amid) {
+  Features sum{dim_, {}, {}, {}};
+  for (std::size_t i = 0; i < amid.size(); ++i) i == 0 ? sum.push_back(amid[0]) : sum.absorb(0, amid[i]);
+  if (amid.size() > 0) origin_ = sum.mean;
+  has_origin_ = amid.size() > 0;
+}
+
+void CfTree::prepare_route(const Feature& feature) {
+  if (!has_origin_) {
+    std::copy_n(feature.mean, dim_, origin_.begin());
+    has_origin_ = true;
+  }
+  const float squared_norm = kernels_->position(feature.mean, origin_.data(), dim_, position_.data());
+  const double variance = feature.sse / feature.weight;
+  routed_ = routed_ && squared_norm <= kLargestRoutedSquare && variance <= kLargestRoutedVariance &&
+            feature.weight >= kSmallestRoutedWeight && total_weight_ + feature.weight <= kLargestRoutedWeight;
+  query_ = {position_.data(), squared_norm, static_cast<float>(feature.weight), static_cast<float>(variance)};
+  const bool row = options_.distance == CfDistance::ward && feature.weight == 1.0;
+  route_ = row ? Route::ward_row : static_cast<Route>(options_.distance);
+}
+
+// The least distant entry, the lowest slot among equals. Floats tell which come into question, doubles decide.
+std::size_t CfTree::nearest_entry(const NodePool& nodes, NodeId node, const Feature& feature) {
+  const std::size_t count = nodes.count(node);
+  float limit = 0.0f;
+  if (routed_) {
+    const Candidates candidates = kernels_->nearest_entry[static_cast<std::size_t>(route_)](
+        nodes.routing(node), nodes.shape(), count, query_, values_.data());
+    if (candidates.sure) return candidates.slot;
+    limit = candidates.limit;
+  }
+  std::size_t nearest = 0;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t s = 0; s < count; ++s) {
+    if (routed_ && values_[s] > limit) continue;
+    const double squared = squared_distance(options_.distance, feature, nodes.entry(node, s));
+    if (squared < least) {
+      least = squared;
+      nearest = s;
+    }
+  }
+  return nearest;
+}
+
+double CfTree::squared_distance(CfDistance distance, const Feature& a, const Feature& b) const {
+  return kernels_->squared_distance(distance, a, b, dim_);
 }
 
 // Tells what a node refers to where it is now: the children of an inner node, the rows of a leaf.
@@ -127,8 +194,7 @@ void CfTree::move_in(std::size_t level, NodeId node) {
   if (level > 0)
     for (std::size_t s = 0; s < inner_.count(node); ++s) pool(level - 1).parent(inner_.child(node, s)) = node;
   else if (options_.squared_threshold == 0.0)
-    for (std::size_t s = 0; s < leaf_.count(node); ++s)
-      directory_.put(leaf_.load(node, s, split_row_.data()).mean, dim_, node);
+    for (std::size_t s = 0; s < leaf_.count(node); ++s) directory_.put(leaf_.entry(node, s).mean, dim_, node);
 }
 
 void CfTree::split_upwards(NodeId overfull) {
@@ -155,57 +221,107 @@ void CfTree::split_upwards(NodeId overfull) {
   }
 }
 
-// Splits by the farthest pair: each entry goes to the nearer of the two, equals to the smaller side. Returns the new
-// node.
+// Splits in two: each entry goes to the nearer of a far pair, equals to the smaller side, and then to the nearer of the
+// means of the halves. Returns the new node.
 NodeId CfTree::split(NodePool& nodes, NodeId node) {
   const std::size_t count = nodes.count(node);
-  const std::size_t blocks = blocks_for(count), width = blocks * kLanes;
-  split_distances_.resize(count * width);
-  std::size_t left_seed = 0, right_seed = 1;
-  double farthest = -1.0;
-  for (std::size_t i = 0; i < count; ++i) {
-    double* row = split_distances_.data() + i * width;
-    kernels().distances(options_.distance, nodes.blocks(node), dim_, nodes.load(node, i, split_row_.data()), blocks,
-                        row);
-    for (std::size_t j = i + 1; j < count; ++j)
-      if (row[j] > farthest) {
-        farthest = row[j];
-        left_seed = i;
-        right_seed = j;
-      }
-  }
-
-  const double* to_left = split_distances_.data() + left_seed * width;
-  const double* to_right = split_distances_.data() + right_seed * width;
-  const NodeId sibling = nodes.create();
+  const auto [left_seed, right_seed] = far_pair(nodes, node);
   std::size_t left_count = 1, right_count = 1;
-  std::vector<bool> goes_right(count);
-  goes_right[right_seed] = true;
+  goes_right_.assign(count, 0);
+  goes_right_[right_seed] = 1;
   for (std::size_t i = 0; i < count; ++i) {
     if (i == left_seed || i == right_seed) continue;
-    goes_right[i] = to_right[i] < to_left[i] || (to_right[i] == to_left[i] && right_count < left_count);
-    ++(goes_right[i] ? right_count : left_count);
+    goes_right_[i] = to_right_[i] < to_left_[i] || (to_right_[i] == to_left_[i] && right_count < left_count);
+    ++(goes_right_[i] ? right_count : left_count);
   }
+  for (int round = 0; round < kHalvingRounds && halve_by_means(nodes, node); ++round) continue;
 
+  const NodeId sibling = nodes.create();
   nodes.count(node) = 0;
-  for (std::size_t i = 0; i < count; ++i) nodes.append_from(goes_right[i] ? sibling : node, node, i);
-  for (std::size_t i = nodes.count(node); i < count; ++i) nodes.slot(node, i).clear();
+  for (std::size_t i = 0; i < count; ++i) {
+    const NodeId to = goes_right_[i] ? sibling : node;
+    const std::size_t end = nodes.count(to)++;
+    if (to == node && end == i) continue;
+    write(nodes, {to, end}, nodes.entry(node, i));
+    nodes.copy_child(to, end, node, i);
+  }
+  for (std::size_t i = nodes.count(node); i < count; ++i) nodes.clear_routing(node, i);
   return sibling;
+}
+
+// One step of k-means on the means of the entries, weights aside: compact halves make the way down go wrong less often.
+// False if nothing changed.
+bool CfTree::halve_by_means(const NodePool& nodes, NodeId node) {
+  const std::size_t count = nodes.count(node);
+  const double* base = nodes.entry(node, 0).mean;  // small differences, wherever the data lies
+  double sizes[2] = {};
+  for (auto& mean : half_means_) mean.assign(dim_, 0.0);
+  for (std::size_t i = 0; i < count; ++i) {
+    const double* mean = nodes.entry(node, i).mean;
+    std::vector<double>& sum = half_means_[goes_right_[i]];
+    sizes[goes_right_[i]] += 1.0;
+    for (std::size_t k = 0; k < dim_; ++k) sum[k] += mean[k] - base[k];
+  }
+  for (std::size_t side = 0; side < 2; ++side)
+    for (std::size_t k = 0; k < dim_; ++k) half_means_[side][k] = base[k] + half_means_[side][k] / sizes[side];
+
+  next_goes_right_.resize(count);
+  std::size_t right_count = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Feature entry = nodes.entry(node, i);
+    const auto distance_to = [&](std::size_t side) {
+      return squared_distance(CfDistance::centroid, entry, {1.0, half_means_[side].data(), 0.0});
+    };
+    next_goes_right_[i] = distance_to(1) < distance_to(0);
+    right_count += next_goes_right_[i];
+  }
+  if (right_count == 0 || right_count == count || next_goes_right_ == goes_right_) return false;
+  std::swap(goes_right_, next_goes_right_);
+  return true;
+}
+
+// Two entries far from each other, and the distances of all entries from either: the farthest from the first entry,
+// then the farthest from that, and so on while it gets farther.
+std::pair<std::size_t, std::size_t> CfTree::far_pair(const NodePool& nodes, NodeId node) {
+  const auto farthest = [](const std::vector<double>& squared) {
+    return static_cast<std::size_t>(std::max_element(squared.begin(), squared.end()) - squared.begin());
+  };
+  std::size_t left = 0;
+  distances_from(nodes, node, left, to_left_);
+  std::size_t right = farthest(to_left_);
+  for (;;) {
+    distances_from(nodes, node, right, to_right_);
+    const std::size_t next = farthest(to_right_);
+    if (!(to_right_[next] > to_left_[right])) return {left, right};
+    left = right;
+    right = next;
+    std::swap(to_left_, to_right_);
+  }
+}
+
+void CfTree::distances_from(const NodePool& nodes, NodeId node, std::size_t slot, std::vector<double>& squared) const {
+  squared.resize(nodes.count(node));
+  const Feature from = nodes.entry(node, slot);
+  for (std::size_t s = 0; s < squared.size(); ++s)
+    squared[s] = squared_distance(options_.distance, from, nodes.entry(node, s));
+  squared[slot] = -1.0;  // not from itself
 }
 
 // Sets an inner entry to the sum of all entries of the child.
 void CfTree::summarize(NodeId inner_node, std::size_t slot, const NodePool& nodes, NodeId child) {
-  const FeatureSlot sum = inner_.slot(inner_node, slot);
-  sum.assign(nodes.load(child, 0, split_row_.data()));
-  for (std::size_t i = 1; i < nodes.count(child); ++i) sum.absorb(nodes.load(child, i, split_row_.data()));
+  write(inner_, {inner_node, slot}, nodes.entry(child, 0));
+  for (std::size_t i = 1; i < nodes.count(child); ++i) add_to(inner_, {inner_node, slot}, nodes.entry(child, i));
 }
 
 namespace {
 
 // What a limit allows after a rebuild. A limit too small to leave room in whole numbers may be used up.
 std::size_t after_rebuild(std::size_t limit) {
-  return limit - static_cast<std::size_t>(kRoomAfterRebuild * static_cast<double>(limit));
+  return limit - static_cast<std::size_t>(kLeastRoom * static_cast<double>(limit));
 }
+
+// So many leaves tell how much it costs to merge one with its nearest sibling.
+constexpr std::size_t kSampledLeaves = 2048;
 
 }  // namespace
 
@@ -214,22 +330,13 @@ std::size_t after_rebuild(std::size_t limit) {
 // loses nothing.
 void CfTree::rebuild(const Progress& progress) {
   const std::size_t max_leaves = after_rebuild(options_.max_leaves), max_nodes = after_rebuild(options_.max_nodes);
-  double least_growth = kLeastGrowth;
+  const double room = room_to_free(total_weight_, static_cast<double>(leaf_count_));
+  double least_growth = kLeastGrowth, tried = 0.0;
   do {
-    // Too many nodes for the memory do not say how many leaves are too many: some, then.
-    const std::size_t excess = leaf_count_ > max_leaves ? leaf_count_ - max_leaves : 0;
-    const auto some = static_cast<std::size_t>(kRoomAfterRebuild * static_cast<double>(leaf_count_));
-    TreeOptions options = options_;
-    options.squared_threshold =
-        next_squared_threshold(options_.squared_threshold, sibling_costs(progress),
-                               std::max({excess, some, std::size_t{1}}), least_growth, data_scale());
-    CfTree smaller(dim_, options);
-    std::vector<NodeId> nodes = leaf_nodes();
-    // Backwards, so that the leaves that were created together do not meet again in the same order.
-    for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
-      progress.poll();
-      for (std::size_t s = leaf_.count(*node); s-- > 0;) smaller.place(leaf_.load(*node, s, smaller.row_.data()));
-    }
+    CfTree smaller = merged(room, tried, least_growth, progress);
+    tried = smaller.options_.squared_threshold;
+    smaller.options_.squared_threshold =
+        std::max(room_to_grow(room) * tried, kLeastGrowth * options_.squared_threshold);
     smaller.rebuild_count_ = rebuild_count_ + 1;
     smaller.total_weight_ = total_weight_;
     *this = std::move(smaller);
@@ -237,18 +344,42 @@ void CfTree::rebuild(const Progress& progress) {
   } while (leaf_count_ > max_leaves || node_count() > max_nodes);
 }
 
-// For each leaf the squared cost of its cheapest merge inside its node.
+// A tree of the same leaves, merged as far as the next threshold allows.
+CfTree CfTree::merged(double room, double tried, double least_growth, const Progress& progress) const {
+  // Too many nodes for the memory do not say how many leaves are too many: some, then.
+  const double leaves = static_cast<double>(leaf_count_);
+  const double excess = leaves - static_cast<double>(after_rebuild(options_.max_leaves));
+  const double share_to_free = std::max(excess / leaves, kLeastRoom);
+  const Features whole = total();
+  TreeOptions options = options_;
+  options.squared_threshold = squared_merge_threshold(tried, sibling_costs(progress), share_to_free, room, least_growth,
+                                                      whole.sse[0] / whole.weight[0]);
+  CfTree smaller(dim_, options);
+  smaller.set_origin(whole);
+  const std::vector<NodeId> nodes = leaf_nodes();
+  // Backwards, so that the leaves that were created together do not meet again in the same order.
+  for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
+    progress.poll();
+    for (std::size_t s = leaf_.count(*node); s-- > 0;) smaller.place(leaf_.entry(*node, s));
+  }
+  return smaller;
+}
+
+// For the leaves of some nodes, evenly chosen, the squared cost of the cheapest merge inside the node.
 std::vector<double> CfTree::sibling_costs(const Progress& progress) const {
-  std::vector<double> costs, row(dim_);
-  for (NodeId node = 0; node < leaf_.size(); ++node) {
+  std::vector<double> costs;
+  const auto every = static_cast<NodeId>(1 + leaf_count_ / kSampledLeaves);
+  for (NodeId node = 0; node < leaf_.size(); node += every) {
     const std::size_t count = leaf_.count(node);
     progress.poll();
     if (count < 2) continue;
-    for (std::size_t s = 0; s < count; ++s)
-      costs.push_back(kernels()
-                          .nearest(options_.absorption, leaf_.blocks(node), dim_, leaf_.load(node, s, row.data()),
-                                   {blocks_for(count), 0, s})
-                          .squared_distance);
+    for (std::size_t s = 0; s < count; ++s) {
+      const Feature leaf = leaf_.entry(node, s);
+      double least = std::numeric_limits<double>::infinity();
+      for (std::size_t other = 0; other < count; ++other)
+        if (other != s) least = std::min(least, squared_distance(options_.absorption, leaf, leaf_.entry(node, other)));
+      costs.push_back(least);
+    }
   }
   return costs;
 }
@@ -264,14 +395,13 @@ std::vector<NodeId> CfTree::leaf_nodes() const {
   return nodes;
 }
 
-double CfTree::data_scale() const {
+// All that the tree holds, as one feature.
+Features CfTree::total() const {
   const NodePool& nodes = height_ == 0 ? leaf_ : inner_;
-  AlignedDoubles block(block_doubles(dim_));
-  std::vector<double> row(dim_);
-  const FeatureSlot total(block.data(), dim_, 0);
-  total.assign(nodes.load(root_, 0, row.data()));
-  for (std::size_t s = 1; s < nodes.count(root_); ++s) total.absorb(nodes.load(root_, s, row.data()));
-  return total.sse() / total.weight();
+  Features sum{dim_, {}, {}, {}};
+  sum.push_back(nodes.entry(root_, 0));
+  for (std::size_t s = 1; s < nodes.count(root_); ++s) sum.absorb(0, nodes.entry(root_, s));
+  return sum;
 }
 
 Features CfTree::leaves() const {
@@ -279,15 +409,13 @@ Features CfTree::leaves() const {
   leaves.weight.reserve(leaf_count_);
   leaves.mean.reserve(leaf_count_ * dim_);
   leaves.sse.reserve(leaf_count_);
-  std::vector<double> row(dim_);
   for (const NodeId node : leaf_nodes())
-    for (std::size_t s = 0; s < leaf_.count(node); ++s) leaves.push_back(leaf_.load(node, s, row.data()));
+    for (std::size_t s = 0; s < leaf_.count(node); ++s) leaves.push_back(leaf_.entry(node, s));
   return leaves;
 }
 
 TreeLevels CfTree::levels() const {
   TreeLevels levels;
-  std::vector<double> row(dim_);
   std::vector<NodeId> nodes = {root_};
   for (std::size_t level = height_ + 1; level-- > 0;) {
     const NodePool& here = level == 0 ? leaf_ : inner_;
@@ -297,7 +425,7 @@ TreeLevels CfTree::levels() const {
     for (const NodeId node : nodes) {
       levels.counts.back().push_back(here.count(node));
       for (std::size_t s = 0; s < here.count(node); ++s) {
-        levels.entries.back().push_back(here.load(node, s, row.data()));
+        levels.entries.back().push_back(here.entry(node, s));
         if (level > 0) below.push_back(here.child(node, s));
       }
     }
@@ -314,6 +442,7 @@ CfTree::CfTree(std::size_t dim, const TreeOptions& options, const TreeLevels& le
   height_ = levels.counts.size() - 1;
   rebuild_count_ = rebuild_count;
   total_weight_ = total_weight;
+  set_origin(levels.entries.front());
   if (height_ > 0) root_ = inner_.create();
   std::vector<NodeId> nodes = {root_};
   for (std::size_t l = 0; l <= height_; ++l) {
@@ -329,7 +458,8 @@ CfTree::CfTree(std::size_t dim, const TreeOptions& options, const TreeLevels& le
       for (std::uint32_t s = 0; s < levels.counts[l][i]; ++s, ++entry) {
         if (s >= options.branching || entry >= levels.entries[l].size())
           throw std::invalid_argument("a stored tree must hold as many entries as its nodes count");
-        here.slot(nodes[i], here.count(nodes[i])++).assign(levels.entries[l][entry]);
+        prepare_route(levels.entries[l][entry]);  // notices what is beyond the range of the filter
+        write(here, {nodes[i], here.count(nodes[i])++}, levels.entries[l][entry]);
         if (!inner) continue;
         // The leaf pool starts with the node that was made for an empty tree.
         const bool reuse = l + 1 == height_ && below.empty();

@@ -3,21 +3,24 @@
 // A height-balanced tree. An entry of an inner node is the feature of everything below a child; an entry of a leaf node
 // is one of the features the data is aggregated into ("leaves", in the words of the paper). A row goes down to the
 // least distant entry of each node and is absorbed by the leaf it arrives at if the absorption criterion of the merged
-// feature stays within the threshold; else it becomes a leaf of its own. A node that overflows is split by its farthest
-// pair. When there are more leaves than allowed, the tree is rebuilt from its leaves with a larger threshold.
+// feature stays within the threshold; else it becomes a leaf of its own. A node that overflows is split in
+// two. When there are more leaves than allowed, the tree is rebuilt from its leaves with a larger threshold.
 //
 // Sources: Zhang, Ramakrishnan & Livny 1996 (BIRCH); Lang & Schubert 2020, 2022 (BETULA).
 #pragma once
 
 #include <cstddef>
 #include <limits>
+#include <utility>
 #include <vector>
 
+#include "aligned.hpp"
 #include "cf_distance.hpp"
 #include "features.hpp"
 #include "node_pool.hpp"
 #include "progress.hpp"
 #include "row_directory.hpp"
+#include "tree_kernels.hpp"
 
 namespace silverbirch {
 
@@ -56,6 +59,9 @@ class CfTree {
   Features leaves() const;  // depth first
   TreeLevels levels() const;
 
+  // What a node of such a tree takes at most, and a little for where it is.
+  static std::size_t bytes_per_node(std::size_t dim, std::size_t branching);
+
   std::size_t dim() const { return dim_; }
   const TreeOptions& options() const { return options_; }
   std::size_t leaf_count() const { return leaf_count_; }
@@ -76,17 +82,31 @@ class CfTree {
   void place(const Feature& feature);
   bool absorb(const Feature& feature, const Step& target);
   bool absorb_duplicate(const Feature& feature);
+  void add_to(NodePool& nodes, const Step& target, const Feature& feature);
+  void write(NodePool& nodes, const Step& target, const Feature& feature);
+
+  void set_origin(const Features& amid);
+  void prepare_route(const Feature& feature);
+  std::size_t nearest_entry(const NodePool& nodes, NodeId node, const Feature& feature);
+  double squared_distance(CfDistance distance, const Feature& a, const Feature& b) const;
+
   NodeId split(NodePool& nodes, NodeId node);
+  bool halve_by_means(const NodePool& nodes, NodeId node);
+  std::pair<std::size_t, std::size_t> far_pair(const NodePool& nodes, NodeId node);
+  void distances_from(const NodePool& nodes, NodeId node, std::size_t slot, std::vector<double>& squared) const;
   void split_upwards(NodeId overfull);
   void move_in(std::size_t level, NodeId node);
   void summarize(NodeId inner_node, std::size_t slot, const NodePool& nodes, NodeId child);
+
   void rebuild(const Progress& progress);
+  CfTree merged(double room, double tried, double least_growth, const Progress& progress) const;
   std::vector<double> sibling_costs(const Progress& progress) const;
   std::vector<NodeId> leaf_nodes() const;
-  double data_scale() const;
+  Features total() const;
 
   std::size_t dim_;
   TreeOptions options_;
+  const TreeKernels* kernels_;
   NodePool inner_, leaf_;
   RowDirectory directory_;  // while the threshold is zero
   NodeId root_ = 0;
@@ -95,10 +115,20 @@ class CfTree {
   std::size_t rebuild_count_ = 0;
   double total_weight_ = 0.0;
 
+  // The routing copies are relative to the origin. Neither it nor the use of them changes the tree.
+  std::vector<double> origin_;
+  bool routed_ = true;  // false once there was a feature beyond the range of the filter
+  bool has_origin_ = false;
+
   // Scratch space of one insertion.
   std::vector<Step> path_;  // from the root to the parent of the leaf node
-  std::vector<double> row_, split_row_;
-  AlignedDoubles split_distances_;
+  std::vector<double> row_;
+  std::vector<double> to_left_, to_right_;  // distances from the seeds of a split
+  std::vector<double> half_means_[2];
+  std::vector<std::uint8_t> goes_right_, next_goes_right_;
+  AlignedFloats position_, values_;
+  RouteQuery query_{};
+  Route route_{};
 };
 
 }  // namespace silverbirch

@@ -37,6 +37,10 @@ std::atomic<const Kernels*>& chosen() {
 
 const Kernels& kernels() { return *chosen().load(std::memory_order_relaxed); }
 
+const TreeKernels& tree_kernels(std::size_t dim) {
+  return kernels().tree->by_dimension[dim <= kFewDimensions ? dim : 0];
+}
+
 std::vector<std::string_view> supported_instruction_sets() {
   std::vector<std::string_view> names;
   for (const Kernels* table : supported()) names.push_back(table->instruction_set);

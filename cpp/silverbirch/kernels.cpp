@@ -4,23 +4,10 @@
 
 #include <limits>
 
+#include "vector.hpp"
+
 namespace silverbirch {
 namespace {
-
-#if defined(__AVX512F__)
-constexpr std::size_t kWidth = 8;
-#elif defined(__AVX__)
-constexpr std::size_t kWidth = 4;
-#else
-constexpr std::size_t kWidth = 2;
-#endif
-constexpr std::size_t kParts = kLanes / kWidth;  // a block's row is this many vectors of the native width
-
-typedef double Vector __attribute__((vector_size(kWidth * sizeof(double)), may_alias));
-
-SILVERBIRCH_INLINE Vector load(const double* p) { return *reinterpret_cast<const Vector*>(p); }
-SILVERBIRCH_INLINE void store(double* p, Vector v) { *reinterpret_cast<Vector*>(p) = v; }
-SILVERBIRCH_INLINE Vector broadcast(double value) { return value - Vector{}; }
 
 template <class Distance>
 SILVERBIRCH_INLINE Vector squared_distance(const double* block, std::size_t dim, const Feature& query) {
@@ -88,27 +75,11 @@ void slot_distances(const double* blocks, std::size_t dim, const Feature& query,
     }
 }
 
-void box_distances(const double* boxes, std::size_t dim, const double* point, double* squared_distances) {
-  const Vector zero = {};
-  for (std::size_t p = 0; p < kParts; ++p) {
-    const double* lower = boxes + p * kWidth;
-    const double* upper = lower + dim * kLanes;
-    Vector sum = {};
-    for (std::size_t k = 0; k < dim; ++k) {
-      const Vector below = load(lower + k * kLanes) - point[k];
-      const Vector above = point[k] - load(upper + k * kLanes);
-      const Vector outside = below < above ? above : below;
-      const Vector gap = outside < zero ? zero : outside;
-      sum += gap * gap;
-    }
-    store(squared_distances + p * kWidth, sum);
-  }
-}
-
 }  // namespace
 
 extern const IndexSearch SILVERBIRCH_INDEX_SEARCH;
 extern const MemberDistance SILVERBIRCH_MEMBER_DISTANCE;
+extern const TreeKernelSet SILVERBIRCH_TREE_KERNELS;
 extern const Kernels SILVERBIRCH_KERNELS;
 const Kernels SILVERBIRCH_KERNELS = {
     SILVERBIRCH_INSTRUCTION_SET,
@@ -117,9 +88,9 @@ const Kernels SILVERBIRCH_KERNELS = {
      nearest_slot<DiameterDistance>, nearest_slot<WardDistance>, nearest_slot<RadiusDistance>},
     {slot_distances<CentroidDistance>, slot_distances<ManhattanDistance>, slot_distances<AverageDistance>,
      slot_distances<DiameterDistance>, slot_distances<WardDistance>, slot_distances<RadiusDistance>},
-    box_distances,
     &SILVERBIRCH_INDEX_SEARCH,
     &SILVERBIRCH_MEMBER_DISTANCE,
+    &SILVERBIRCH_TREE_KERNELS,
 };
 
 }  // namespace silverbirch

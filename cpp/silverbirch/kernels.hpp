@@ -1,5 +1,5 @@
-// The inner loops, chosen at run time for the machine's vector unit. The only files that know SIMD are this one,
-// kernels.cpp (the loops, compiled once per instruction set) and dispatch.cpp (the choice).
+// The inner loops, chosen at run time for the machine's vector unit. The only files that know SIMD are vector.hpp,
+// kernels.cpp and index/search.cpp (the loops, compiled once per instruction set) and dispatch.cpp (the choice).
 //
 // All instruction sets give the same bits: the order of operations is fixed lane by lane, and fused multiply-add is
 // off.
@@ -14,6 +14,7 @@
 #include "feature_block.hpp"
 #include "hac/member_distance.hpp"
 #include "index/search.hpp"
+#include "tree_kernels.hpp"
 
 namespace silverbirch {
 
@@ -39,10 +40,9 @@ struct Kernels {
   using SlotDistances = void (*)(const double* blocks, std::size_t dim, const Feature& query, std::size_t block_count,
                                  double* squared_distances);
   std::array<SlotDistances, kCfDistanceNames.size()> slot_distances;
-  // Squared Euclidean distances of a point to eight boxes: dim rows of eight lower ends, then dim rows of upper ends.
-  void (*box_distances)(const double* boxes, std::size_t dim, const double* point, double* squared_distances);
   const IndexSearch* index;
   const MemberDistance* members;
+  const TreeKernelSet* tree;
 
   Nearest nearest(CfDistance distance, const double* blocks, std::size_t dim, const Feature& query,
                   SlotRange range) const {

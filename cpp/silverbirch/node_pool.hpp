@@ -1,46 +1,82 @@
-// Storage for the nodes of one kind: fixed-size runs of feature blocks, handed out by number.
+// Storage for the nodes of one kind, handed out by number. What a node holds is told in tree_kernels.hpp.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <cstring>
+#include <memory>
+#include <new>
 #include <vector>
 
-#include "aligned.hpp"
 #include "feature_block.hpp"
+#include "tree_kernels.hpp"
 
 namespace silverbirch {
 
 using NodeId = std::uint32_t;
 
+// What an empty slot's routing copy holds: farther than anything that is routed, near enough not to overflow.
+inline constexpr float kFarFromOrigin = 1e17f, kHeavy = 1e30f;
+
+inline NodeShape node_shape(std::size_t dim, std::size_t entries, bool ward) {
+  const auto rounded_up = [](std::size_t n, std::size_t unit) { return (n + unit - 1) / unit * unit; };
+  const std::size_t slots = rounded_up(entries, kRouteLanes);
+  const bool few = dim <= kFewDimensions, several = dim <= kSeveralDimensions;
+  const std::size_t by_dimension = few ? dim : several ? rounded_up(dim, 4) : kSeveralDimensions;
+  const std::size_t entry_floats = several ? by_dimension : rounded_up(dim, kRouteLanes);
+  return {.dim = dim,
+          .slots = slots,
+          .ward = ward,
+          // a small record lies within one cache line
+          .record_doubles = dim + 2 <= 4 ? 4 : rounded_up(dim + 2, 8),
+          .first_floats = by_dimension,
+          .entry_floats = entry_floats,
+          .mean_floats = slots * entry_floats,
+          .number_bits = static_cast<int>(std::bit_ceil(slots) - 1),
+          .relative_doubt = 0x1p-13f + static_cast<float>(dim + 2 * slots) * 0x1p-22f};
+}
+
+inline std::size_t node_bytes(const NodeShape& shape) {
+  return shape.slots * shape.record_doubles * sizeof(double) + (shape.mean_floats + 2 * shape.slots) * sizeof(float);
+}
+
 // Each node has memory of its own that never moves: growing copies nothing, and what is allocated is what is used.
 class NodePool {
  public:
-  NodePool(std::size_t dim, std::size_t blocks_per_node, bool has_children)
-      : dim_(dim), slots_(blocks_per_node * kLanes), has_children_(has_children) {}
+  NodePool(const NodeShape& shape, bool has_children) : shape_(shape), has_children_(has_children) {}
+  NodePool(NodePool&&) = default;
+  NodePool& operator=(NodePool&&) = default;
 
   NodeId create() {
-    const auto id = static_cast<NodeId>(blocks_.size());
-    blocks_.emplace_back(slots_ / kLanes * block_doubles(dim_));
+    const auto id = static_cast<NodeId>(nodes_.size());
+    nodes_.emplace_back(static_cast<std::byte*>(::operator new(node_bytes(), kAlignment)));
+    for (std::size_t s = 0; s < shape_.slots; ++s) clear_routing(id, s);
     counts_.push_back(0);
     parents_.push_back(id);
-    if (has_children_) children_.resize(children_.size() + slots_);
-    for (std::size_t s = 0; s < slots_; ++s) slot(id, s).clear();
+    if (has_children_) children_.resize(children_.size() + shape_.slots);
     return id;
   }
 
-  std::size_t size() const { return blocks_.size(); }
+  std::size_t size() const { return nodes_.size(); }
+  const NodeShape& shape() const { return shape_; }
 
-  double* blocks(NodeId id) { return blocks_[id].data(); }
-  const double* blocks(NodeId id) const { return blocks_[id].data(); }
-  FeatureSlot slot(NodeId id, std::size_t s) { return {blocks(id), dim_, s}; }
-  Feature load(NodeId id, std::size_t s, double* mean_row) const {
-    return FeatureSlot(const_cast<double*>(blocks(id)), dim_, s).load(mean_row);
+  // mean, weight, sse
+  double* record(NodeId id, std::size_t s) {
+    return reinterpret_cast<double*>(nodes_[id].get()) + s * shape_.record_doubles;
   }
+  Feature entry(NodeId id, std::size_t s) const {
+    const double* mean = reinterpret_cast<const double*>(nodes_[id].get()) + s * shape_.record_doubles;
+    return {mean[shape_.dim], mean, mean[shape_.dim + 1]};
+  }
+  float* routing(NodeId id) { return reinterpret_cast<float*>(nodes_[id].get() + record_bytes()); }
+  const float* routing(NodeId id) const { return reinterpret_cast<const float*>(nodes_[id].get() + record_bytes()); }
 
   std::uint32_t& count(NodeId id) { return counts_[id]; }
   std::uint32_t count(NodeId id) const { return counts_[id]; }
   NodeId& parent(NodeId id) { return parents_[id]; }  // its own number for the root
-  NodeId& child(NodeId id, std::size_t s) { return children_[id * slots_ + s]; }
-  NodeId child(NodeId id, std::size_t s) const { return children_[id * slots_ + s]; }
+  NodeId& child(NodeId id, std::size_t s) { return children_[id * shape_.slots + s]; }
+  NodeId child(NodeId id, std::size_t s) const { return children_[id * shape_.slots + s]; }
 
   std::size_t slot_of_child(NodeId id, NodeId child_id) const {
     std::size_t s = 0;
@@ -48,23 +84,38 @@ class NodePool {
     return s;
   }
 
-  // Copies an entry to the end of another node.
-  void append_from(NodeId to, NodeId from, std::size_t s) {
-    const std::size_t end = counts_[to]++;
-    slot(to, end).copy_from(slot(from, s));
-    if (has_children_) child(to, end) = child(from, s);
+  void copy_child(NodeId to, std::size_t to_slot, NodeId from, std::size_t from_slot) {
+    if (has_children_) child(to, to_slot) = child(from, from_slot);
+  }
+
+  // Empties a slot for the routing, so that it is never the nearest; its record may stay.
+  void clear_routing(NodeId id, std::size_t s) {
+    float* means = routing(id);
+    const std::size_t others = shape_.entry_floats - shape_.first_floats;
+    for (std::size_t k = 0; k < shape_.first_floats; ++k)
+      means[k * shape_.slots + s] = k < shape_.dim ? kFarFromOrigin : 0.0f;
+    std::fill_n(means + shape_.slots * shape_.first_floats + s * others, others, 0.0f);
+    routing(id)[shape_.mean_floats + s] = 1.0f;
+    routing(id)[shape_.mean_floats + shape_.slots + s] = kHeavy;
   }
 
   std::size_t memory_bytes() const {
-    const std::size_t node = slots_ / kLanes * block_doubles(dim_) * sizeof(double);
-    return size() * node + blocks_.capacity() * sizeof(AlignedDoubles) + counts_.capacity() * sizeof(std::uint32_t) +
+    return size() * node_bytes() + nodes_.capacity() * sizeof(void*) + counts_.capacity() * sizeof(std::uint32_t) +
            (children_.capacity() + parents_.capacity()) * sizeof(NodeId);
   }
 
  private:
-  std::size_t dim_, slots_;
+  static constexpr std::align_val_t kAlignment{64};
+  struct Free {
+    void operator()(std::byte* p) const { ::operator delete(p, kAlignment); }
+  };
+
+  std::size_t record_bytes() const { return shape_.slots * shape_.record_doubles * sizeof(double); }
+  std::size_t node_bytes() const { return silverbirch::node_bytes(shape_); }
+
+  NodeShape shape_;
   bool has_children_;
-  std::vector<AlignedDoubles> blocks_;
+  std::vector<std::unique_ptr<std::byte, Free>> nodes_;
   std::vector<std::uint32_t> counts_;
   std::vector<NodeId> parents_, children_;
 };

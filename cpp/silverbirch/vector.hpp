@@ -26,7 +26,7 @@ constexpr std::size_t kWidth = 2;
 constexpr std::size_t kParts = kLanes / kWidth;  // a block's row is this many vectors of the native width
 
 typedef double Vector __attribute__((vector_size(kWidth * sizeof(double)), may_alias));
-typedef long long Truth __attribute__((vector_size(kWidth * sizeof(double)), may_alias));  // what comparing gives
+typedef decltype(Vector{} < Vector{}) Truth;  // an integer in each lane, all ones or zero
 
 SILVERBIRCH_INLINE Vector load(const double* p) { return *reinterpret_cast<const Vector*>(p); }
 SILVERBIRCH_INLINE void store(double* p, Vector v) { *reinterpret_cast<Vector*>(p) = v; }

@@ -31,7 +31,7 @@ from .progress import Report, as_report
 
 _NO_LIMIT = 2**62
 # More entries to a node give finer leaves for the same number of them; in many dimensions they cost more time than
-# they gain. Measured by benchmarks/tree_quality.py.
+# they gain. Measured by `benchmarks/tree_quality.py settings`.
 _BRANCHING_FEW_DIMENSIONS, _BRANCHING_MANY_DIMENSIONS, _FEW_DIMENSIONS = 63, 31, 16
 
 
@@ -49,9 +49,8 @@ class _Limits:
         bytes_of_leaf = 8 * (n_dimensions + 2)
         leaves = max_memory // 6 // (bytes_of_leaf + 32)
         # Nodes so large that only a handful fit would make a poor tree; the choice is ours where the user made none.
-        for entries in (default_branching(n_dimensions), 15, 7) if branching is None else (branching,):
-            slots = -(-(entries + 1) // 8) * 8
-            nodes = max_memory * 3 // 10 // (slots * (bytes_of_leaf + 4) + 64)
+        for entries in (default_branching(n_dimensions), 31, 15) if branching is None else (branching,):
+            nodes = max_memory * 3 // 10 // _core.CfTree.bytes_per_node(n_dimensions, entries)
             if nodes >= 64:
                 break
         if leaves < 2 or nodes < 2:

@@ -79,10 +79,16 @@ Merges cluster_features(const FeaturesView& features, CfDistance distance, Vote 
   return run(FeatureSpace(features, distance, vote), algorithm, reducible, progress);
 }
 
-Merges cluster_single(const FeaturesView& points, Algorithm algorithm, std::size_t, const Progress& progress) {
-  if (algorithm != Algorithm::automatic && algorithm != Algorithm::mst) throw unsuitable(algorithm);
-  FeatureSpace space(points, CfDistance::centroid, Vote::by_weight);
-  return run_mst(points.size, [&](std::size_t object, double* row) { space.distances_from(object, row); }, progress);
+Merges cluster_single(const FeaturesView& points, Algorithm algorithm, std::size_t threads, const Progress& progress) {
+  if (algorithm == Algorithm::automatic || algorithm == Algorithm::boruvka) {
+    IndexedClustering clustering(points, CfDistance::centroid, Vote::by_weight, threads, progress);
+    if (algorithm == Algorithm::boruvka || clustering.pays()) return std::move(clustering).run_single();
+  } else if (algorithm != Algorithm::mst) {
+    throw unsuitable(algorithm);
+  }
+  const FeatureSpace space(points, CfDistance::centroid, Vote::by_weight);
+  return run_mst(
+      points.size, [&](std::size_t object, double* row) { space.distances_from(object, row); }, progress);
 }
 
 std::optional<Merges> cluster_points(const FeaturesView& points, Linkage linkage, Algorithm algorithm,

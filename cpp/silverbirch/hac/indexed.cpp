@@ -3,6 +3,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "boruvka.hpp"
 #include "lazy_heap.hpp"
 #include "rounds.hpp"
 
@@ -35,13 +36,13 @@ IndexedClustering::IndexedClustering(const FeaturesView& features, CfDistance di
 
 bool IndexedClustering::pays() const {
   constexpr std::size_t kSample = 256, kTooFewToMatter = 128;
-  constexpr double kDearness = 6.0;  // of a block found through boxes against one scanned in a row
-  const std::size_t blocks = blocks_for(clusters_.slot_count());
-  if (blocks <= kTooFewToMatter) return true;
+  constexpr double kDearness = 6.0;  // of a leaf found through boxes against one scanned in a row
+  const std::size_t leaves = leaves_for(clusters_.slot_count(), kClusterLeaf);
+  if (leaves <= kTooFewToMatter) return true;
   std::size_t visits = 0;
   for (std::size_t i = 0; i < kSample; ++i)
     clusters_.nearest(static_cast<Slot>(i * clusters_.slot_count() / kSample), {}, visits);
-  return kDearness * static_cast<double>(visits) < static_cast<double>(kSample * blocks);
+  return kDearness * static_cast<double>(visits) < static_cast<double>(kSample * leaves);
 }
 
 Merges IndexedClustering::run(bool by_rounds) && {
@@ -51,6 +52,12 @@ Merges IndexedClustering::run(bool by_rounds) && {
     LazyHeap(clusters_, objects_, history_, progress_).run(threads_);
   progress_(history_.size(), objects_ - 1);
   return std::move(history_).finish(by_rounds || clusters_.is_reducible());
+}
+
+Merges IndexedClustering::run_single() && {
+  Boruvka(clusters_, threads_, progress_).run(history_);
+  progress_(history_.size(), objects_ - 1);
+  return std::move(history_).finish(true);
 }
 
 }  // namespace silverbirch

@@ -25,6 +25,7 @@ class IndexedClustering {
 
   // by_rounds: only for reducible linkages
   Merges run(bool by_rounds) &&;
+  Merges run_single() &&;
 
  private:
   std::size_t objects_;

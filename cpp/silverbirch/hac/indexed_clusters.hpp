@@ -27,32 +27,36 @@ class IndexedClusters {
         threads_(threads),
         progress_(progress),
         alive_(features.size),
-        blocks_(blocks_for(features.size) * index_block_doubles(features.dim)),
-        clusters_(features.size),
-        boxes_(features.dim, nearness) {
+        now_(features.size, features.dim),
+        boxes_(features.dim, kClusterLeaf, nearness) {
     for (std::size_t i = 0; i < features.size; ++i) {
       const Feature feature = features[i];
       const double weight = vote == Vote::equal ? 1.0 : feature.weight;
-      clusters_[i] = {weight, feature.sse / feature.weight * weight};
+      now_.cluster[i] = {weight, feature.sse / feature.weight * weight};
       double* mean = lane(i);
       for (std::size_t k = 0; k < dim_; ++k) mean[k * kLanes] = feature.mean[k];
       set_term(i);
     }
-    names_ = names;
+    now_.names = names;
     reorder();
   }
 
-  std::size_t slot_count() const { return clusters_.size(); }
+  std::size_t slot_count() const { return now_.cluster.size(); }
   std::size_t alive() const { return alive_; }
   bool is_reducible() const { return nearness_ != Nearness::centroid; }
-  std::uint32_t name(Slot slot) const { return names_[slot]; }
-  bool exists(Slot slot) const { return clusters_[slot].weight > 0.0; }
-  double weight(Slot slot) const { return clusters_[slot].weight; }
+  std::uint32_t name(Slot slot) const { return now_.names[slot]; }
+  bool exists(Slot slot) const { return now_.cluster[slot].weight > 0.0; }
+  double weight(Slot slot) const { return now_.cluster[slot].weight; }
   const double* mean(Slot slot) const { return lane(slot); }  // coordinates kLanes apart
   const PackedTree& tree() const { return tree_; }
 
   NearestSlot nearest(Slot slot, NearestSlot known, std::size_t& visits) const {
     return find_(tree_, slot, known, visits);
+  }
+
+  std::size_t level_count() const { return tree_.level_count; }
+  NearestSlot nearest_in_other(const Components& components, Slot slot, double within) const {
+    return kernels().index->nearest_in_other[IndexSearch::unrolled(dim_)](tree_, components, slot, within);
   }
 
   double distance(Slot a, Slot b) const {
@@ -68,8 +72,8 @@ class IndexedClusters {
 
   // The merged cluster takes the place of the heavier one, which is returned: its mean moves less.
   Slot merge(Slot a, Slot b) {
-    if (clusters_[a].weight > clusters_[b].weight) std::swap(a, b);
-    Cluster &from = clusters_[a], &into = clusters_[b];
+    if (now_.cluster[a].weight > now_.cluster[b].weight) std::swap(a, b);
+    Cluster &from = now_.cluster[a], &into = now_.cluster[b];
     double *x = lane(a), *y = lane(b);
     const double total = into.weight + from.weight, share = from.weight / total;
     double squared_gap = 0.0;
@@ -77,79 +81,140 @@ class IndexedClusters {
       const double gap = x[k] - y[k];
       y[k] += share * gap;
       squared_gap += gap * gap;
-      x[k] = kFarAway;
     }
     into.sse += from.sse + into.weight * share * squared_gap;
     into.weight = total;
     if (vote_ == Vote::equal) into = {1.0, 0.5 * into.sse};
-    from = {0.0, 0.0};
-    x[dim_ * kLanes] = 0.0;
+    now_.clear(a);
     set_term(b);
     boxes_.include(b, y, kLanes);
     --alive_;
     return b;
   }
 
-  // Boxes that have grown, or hold what no longer exists, make searches slow; ordering anew costs as much as some.
-  bool worn() const { return alive_ < slot_count() - slot_count() / 8; }
+  // Boxes that have grown, or hold what no longer exists, make searches slow. The dead are swept out within small nodes
+  // while that is enough, and when few are left all are put into kd-order anew. Returns the new slot of each old one,
+  // kNoSlot for the dead; nothing if there was nothing to do.
+  std::vector<Slot> refresh() {
+    if (alive_ * 2 < slot_count()) return reorder();
+    if (alive_ < tidy_ - tidy_ / 8) return tidy();
+    return {};
+  }
 
-  // Leaves the dead out and puts the others into kd-order. Returns the new slot of each old one, kNoSlot for the dead.
+ private:
+  struct Cluster {
+    double weight, sse;  // no weight: nothing is there
+  };
+
+  // By slot.
+  struct Clusters {
+    Clusters(std::size_t count, std::size_t dim)
+        : dim(dim),
+          blocks(leaves_for(count, kClusterLeaf) * (kClusterLeaf / kLanes) * index_block_doubles(dim)),
+          cluster(count),
+          names(count) {
+      for (std::size_t slot = count; slot < leaves_for(count, kClusterLeaf) * kClusterLeaf; ++slot) clear_lane(slot);
+    }
+
+    double* lane(std::size_t slot) { return blocks.data() + slot / kLanes * index_block_doubles(dim) + slot % kLanes; }
+
+    void copy(std::size_t to, Clusters& from, std::size_t slot) {
+      double *target = lane(to), *source = from.lane(slot);
+      for (std::size_t k = 0; k <= dim; ++k) target[k * kLanes] = source[k * kLanes];
+      cluster[to] = from.cluster[slot];
+      names[to] = from.names[slot];
+    }
+
+    void clear(std::size_t slot) {
+      clear_lane(slot);
+      cluster[slot] = {0.0, 0.0};
+    }
+
+    void clear_lane(std::size_t slot) {
+      double* empty = lane(slot);
+      for (std::size_t k = 0; k < dim; ++k) empty[k * kLanes] = kFarAway;
+      empty[dim * kLanes] = 0.0;
+    }
+
+    std::size_t dim;
+    AlignedDoubles blocks;  // means and terms
+    std::vector<Cluster> cluster;
+    std::vector<std::uint32_t> names;
+  };
+
+  // Leaves the dead out and puts the others into kd-order.
   std::vector<Slot> reorder() {
     std::vector<KdKey> order;
     order.reserve(alive_);
     for (std::size_t slot = 0; slot < slot_count(); ++slot)
       if (exists(static_cast<Slot>(slot))) order.push_back(slot);
     kd_order(
-        order, dim_, [this](std::size_t slot, std::size_t k) { return lane(slot)[k * kLanes]; }, threads_, progress_);
-
+        order, kClusterLeaf, dim_, [this](std::size_t slot, std::size_t k) { return lane(slot)[k * kLanes]; }, threads_,
+        progress_);
+    Clusters ordered(alive_, dim_);
     std::vector<Slot> moved(slot_count(), kNoSlot);
-    AlignedDoubles blocks(blocks_for(alive_) * index_block_doubles(dim_));
-    std::vector<Cluster> clusters(alive_);
-    std::vector<std::uint32_t> names(alive_);
-    parallel_for(blocks_for(alive_), 512, threads_, no_progress, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t slot = begin * kLanes; slot < end * kLanes; ++slot) {
-        double* to = blocks.data() + slot / kLanes * index_block_doubles(dim_) + slot % kLanes;
-        if (slot >= alive_) {
-          for (std::size_t k = 0; k < dim_; ++k) to[k * kLanes] = kFarAway;
-          continue;
-        }
-        const std::size_t old = point_of(order[slot]);
-        const double* from = lane(old);
-        for (std::size_t k = 0; k <= dim_; ++k) to[k * kLanes] = from[k * kLanes];
-        clusters[slot] = clusters_[old];
-        names[slot] = names_[old];
-        moved[old] = static_cast<Slot>(slot);
+    parallel_for(alive_, 4096, threads_, no_progress, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t slot = begin; slot < end; ++slot) {
+        ordered.copy(slot, now_, point_of(order[slot]));
+        moved[point_of(order[slot])] = static_cast<Slot>(slot);
       }
     });
-    blocks_ = std::move(blocks);
-    clusters_ = std::move(clusters);
-    names_ = std::move(names);
-    boxes_.pack(blocks_.data(), blocks_for(alive_), threads_, progress_);
-    show();
+    now_ = std::move(ordered);
+    pack();
     return moved;
   }
 
- private:
-  struct Cluster {
-    double weight, sse;
-  };
+  // Moves what is left in each node of eight leaves to its front.
+  std::vector<Slot> tidy() {
+    constexpr std::size_t kSpan = kLanes * kClusterLeaf;
+    std::vector<Slot> moved(slot_count(), kNoSlot);
+    parallel_for(
+        (slot_count() + kSpan - 1) / kSpan, 64, threads_, no_progress, [&](std::size_t begin, std::size_t end) {
+          Clusters node(kSpan, dim_);
+          KdKey order[kSpan];
+          for (std::size_t first = begin * kSpan; first < std::min(end * kSpan, slot_count()); first += kSpan) {
+            const std::size_t last = std::min(first + kSpan, slot_count());
+            std::size_t count = 0;
+            for (std::size_t slot = first; slot < last; ++slot)
+              if (exists(static_cast<Slot>(slot))) order[count++] = slot;
+            if (count == last - first) {
+              for (std::size_t slot = first; slot < last; ++slot) moved[slot] = static_cast<Slot>(slot);
+              continue;
+            }
+            kd_sort(order, count, kClusterLeaf, dim_, [&](std::size_t slot, std::size_t k) {
+              return static_cast<float>(lane(slot)[k * kLanes] - lane(point_of(order[0]))[k * kLanes]);
+            });
+            for (std::size_t i = 0; i < count; ++i) {
+              node.copy(i, now_, point_of(order[i]));
+              moved[point_of(order[i])] = static_cast<Slot>(first + i);
+            }
+            for (std::size_t i = 0; i < count; ++i) now_.copy(first + i, node, i);
+            for (std::size_t slot = first + count; slot < last; ++slot) now_.clear(slot);
+          }
+        });
+    pack();
+    return moved;
+  }
 
-  double* lane(std::size_t slot) { return blocks_.data() + slot / kLanes * index_block_doubles(dim_) + slot % kLanes; }
+  void pack() {
+    boxes_.pack(now_.blocks.data(), leaves_for(slot_count(), kClusterLeaf), threads_, progress_);
+    tidy_ = alive_;
+    tree_.dim = dim_;
+    tree_.slot_count = slot_count();
+    tree_.blocks = now_.blocks.data();
+    tree_.names = now_.names.data();
+    boxes_.show(tree_);
+    find_ = kernels().index->nearest_to_slot[static_cast<std::size_t>(nearness_)][IndexSearch::unrolled(dim_)];
+  }
+
+  double* lane(std::size_t slot) { return now_.lane(slot); }
   const double* lane(std::size_t slot) const { return const_cast<IndexedClusters*>(this)->lane(slot); }
 
   void set_term(std::size_t slot) {
-    const auto [weight, sse] = clusters_[slot];
+    const auto [weight, sse] = now_.cluster[slot];
     lane(slot)[dim_ * kLanes] = nearness_ == Nearness::ward      ? 1.0 / weight
                                 : nearness_ == Nearness::average ? sse / weight
                                                                  : 0.0;
-  }
-
-  void show() {
-    tree_.dim = dim_;
-    tree_.blocks = blocks_.data();
-    tree_.names = names_.data();
-    boxes_.show(tree_);
-    find_ = kernels().index->nearest_to_slot[static_cast<std::size_t>(nearness_)][IndexSearch::unrolled(dim_)];
   }
 
   std::size_t dim_;
@@ -158,9 +223,8 @@ class IndexedClusters {
   std::size_t threads_;
   const Progress& progress_;
   std::size_t alive_;
-  AlignedDoubles blocks_;  // means and terms
-  std::vector<Cluster> clusters_;
-  std::vector<std::uint32_t> names_;
+  std::size_t tidy_ = 0;  // how many there were when boxes were last packed
+  Clusters now_;
   PackedBoxes boxes_;
   PackedTree tree_;
   IndexSearch::NearestToSlot find_ = nullptr;

@@ -98,10 +98,7 @@ class LazyHeap {
     ++nearest_[key.name].version;
     ++nearest_[other].version;
     if (clusters_.alive() == 1) return;
-    if (clusters_.worn()) {
-      clusters_.reorder();
-      find_slots();
-    }
+    if (!clusters_.refresh().empty()) find_slots();
     look(name);
   }
 

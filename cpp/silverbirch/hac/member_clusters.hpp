@@ -47,7 +47,6 @@ class MemberClusters {
   std::uint32_t name(Slot slot) const { return index_.name(slot); }
   bool exists(Slot slot) const { return index_.exists(slot); }
   double weight(Slot slot) const { return index_.weight(slot); }
-  bool worn() const { return index_.worn(); }
 
   NearestSlot nearest(Slot slot, NearestSlot known, std::size_t& visits) const {
     const Verification verification = {distance_of, this, single_.data(), margin_};
@@ -72,8 +71,10 @@ class MemberClusters {
     return into;
   }
 
-  std::vector<Slot> reorder() {
-    const std::vector<Slot> moved = index_.reorder();
+  // See IndexedClusters::refresh. Puts the points of near clusters together, too.
+  std::vector<Slot> refresh() {
+    std::vector<Slot> moved = index_.refresh();
+    if (moved.empty()) return moved;
     std::vector<Run> runs(slot_count());
     for (std::size_t old = 0; old < moved.size(); ++old)
       if (moved[old] != kNoSlot) runs[moved[old]] = runs_[old];
@@ -96,10 +97,8 @@ class MemberClusters {
     return moved;
   }
 
-  // Clusters change no more; slots are 0 … alive()-1 from now on. Balls around blocks make the search for the farthest
-  // pair of large clusters cheap.
+  // For clusters that change no more: balls around blocks make the search for the farthest pair of large ones cheap.
   void settle() {
-    reorder();
     if (!complete_) return;
     std::size_t used = 0;
     balls_of_.assign(slot_count(), 0);

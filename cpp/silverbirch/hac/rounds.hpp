@@ -45,7 +45,7 @@ class Rounds {
       if (many)
         for (std::vector<Slot> queries = pointed_at(); !queries.empty();) queries = look(std::move(queries));
       fresh = merge_reciprocal();
-      if (clusters_.worn()) move(clusters_.reorder(), fresh);
+      if (const std::vector<Slot> moved = clusters_.refresh(); !moved.empty()) move(moved, fresh);
     }
   }
 

@@ -65,14 +65,14 @@ VerifiedClustering::VerifiedClustering(const FeaturesView& points, Linkage linka
 }
 
 bool VerifiedClustering::pays() const {
-  constexpr std::size_t kSample = 256, kTooFewToMatter = 128;
-  constexpr double kDearness = 2.0;  // of a block found through boxes against one of a distance matrix
-  const std::size_t blocks = blocks_for(clusters_->slot_count());
-  if (blocks <= kTooFewToMatter) return true;
+  constexpr std::size_t kSample = 256, kTooFewToMatter = 32;
+  constexpr double kDearness = 2.0;  // of a leaf found through boxes against a part of a distance matrix
+  const std::size_t leaves = leaves_for(clusters_->slot_count(), kClusterLeaf);
+  if (leaves <= kTooFewToMatter) return true;
   std::size_t visits = 0;
   for (std::size_t i = 0; i < kSample; ++i)
     clusters_->nearest(static_cast<Slot>(i * clusters_->slot_count() / kSample), {}, visits);
-  return kDearness * static_cast<double>(visits) < static_cast<double>(kSample * blocks);
+  return kDearness * static_cast<double>(visits) < static_cast<double>(kSample * leaves);
 }
 
 Merges VerifiedClustering::run() && {
@@ -89,21 +89,25 @@ Merges VerifiedClustering::run() && {
 // By a distance matrix of the clusters that are left.
 template <class Recurrence>
 void VerifiedClustering::finish() {
-  const std::size_t count = clusters_->alive();
-  if (count < 2) return;
   clusters_->settle();
   const bool squared = linkage_ == Linkage::complete;  // a maximum of squares is the square of the maximum
-  std::vector<std::uint32_t> names(count);
-  std::vector<double> weights(count), distances(count * (count - 1) / 2);
-  for (std::size_t i = 0; i < count; ++i) {
-    names[i] = clusters_->name(static_cast<Slot>(i));
-    weights[i] = clusters_->weight(static_cast<Slot>(i));
+  std::vector<Slot> left;
+  std::vector<std::uint32_t> names;
+  std::vector<double> weights;
+  for (Slot slot = 0; slot < clusters_->slot_count(); ++slot) {
+    if (!clusters_->exists(slot)) continue;
+    left.push_back(slot);
+    names.push_back(clusters_->name(slot));
+    weights.push_back(clusters_->weight(slot));
   }
+  const std::size_t count = left.size();
+  if (count < 2) return;
+  std::vector<double> distances(count * (count - 1) / 2);
   const PairMatrix pairs(distances.data(), count);
   const Progress polls{[&](std::size_t, std::size_t) { progress_.poll(); }};
   parallel_for(count - 1, 1, threads_, polls, [&](std::size_t a, std::size_t) {
     for (std::size_t b = a + 1; b < count; ++b) {
-      const double distance = clusters_->distance(static_cast<Slot>(a), static_cast<Slot>(b));
+      const double distance = clusters_->distance(left[a], left[b]);
       pairs.at(a, b) = squared ? distance : std::sqrt(distance);
     }
   });

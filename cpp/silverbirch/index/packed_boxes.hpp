@@ -14,11 +14,12 @@ namespace silverbirch {
 class PackedBoxes {
  public:
   // The bound of a distance needs the smallest variance (average) or the largest 1/weight (ward).
-  PackedBoxes(std::size_t dim, Nearness nearness) : dim_(dim), largest_term_(nearness == Nearness::ward) {}
+  PackedBoxes(std::size_t dim, std::size_t leaf_slots, Nearness nearness)
+      : dim_(dim), leaf_blocks_(leaf_slots / kLanes), largest_term_(nearness == Nearness::ward) {}
 
-  void pack(const double* blocks, std::size_t block_count, std::size_t threads, const Progress& progress) {
+  void pack(const double* blocks, std::size_t leaf_count, std::size_t threads, const Progress& progress) {
     std::size_t level = 0;
-    for (std::size_t children = block_count; children > 1; ++level) {
+    for (std::size_t children = leaf_count; children > 1; ++level) {
       const std::size_t nodes = blocks_for(children);
       if (levels_.size() == level) levels_.emplace_back();
       levels_[level].resize(nodes * index_node_doubles(dim_));
@@ -27,7 +28,7 @@ class PackedBoxes {
           if (child >= children)
             clear(level, child);
           else if (level == 0)
-            bound_block(child, blocks + child * index_block_doubles(dim_));
+            bound_leaf(child, blocks + child * leaf_blocks_ * index_block_doubles(dim_));
           else
             bound_node(level, child);
       });
@@ -40,7 +41,7 @@ class PackedBoxes {
   // Widens what is above a slot for a mean that has moved there. Terms need no care: a merged cluster has no smaller
   // variance and no larger 1/weight than its parts.
   void include(std::size_t slot, const double* mean, std::size_t stride) {
-    std::size_t child = slot / kLanes;
+    std::size_t child = slot / (leaf_blocks_ * kLanes);
     for (std::size_t level = 0; level < levels_.size(); ++level, child /= kLanes) {
       double* lower = box(level, child);
       double* upper = lower + dim_ * kLanes;
@@ -70,21 +71,24 @@ class PackedBoxes {
     lower[2 * dim_ * kLanes] = 0.0;
   }
 
-  // A box of eight lanes; lanes at kFarAway are empty. All empty: the box is far away, too.
-  void bound(double* into, const double* lower, const double* upper, const double* terms) {
+  // A box of eight lanes, or of several eights of them; lanes at kFarAway are empty. All empty: the box is far away,
+  // too.
+  void bound(double* into, const double* lower, const double* upper, const double* terms, std::size_t eights,
+             std::size_t stride) {
     double extreme = 0.0;
     bool any = false;
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      if (lower[lane] == kFarAway) continue;
-      extreme = !any ? terms[lane] : largest_term_ ? std::max(extreme, terms[lane]) : std::min(extreme, terms[lane]);
+    for (std::size_t lane = 0; lane < eights * kLanes; ++lane) {
+      const std::size_t at = lane / kLanes * stride + lane % kLanes;
+      if (lower[at] == kFarAway) continue;
+      extreme = !any ? terms[at] : largest_term_ ? std::max(extreme, terms[at]) : std::min(extreme, terms[at]);
       any = true;
     }
     for (std::size_t k = 0; k < dim_; ++k) {
       double least = kFarAway, most = any ? -kFarAway : kFarAway;
-      for (std::size_t lane = 0; lane < kLanes; ++lane) {
-        least = std::min(least, lower[k * kLanes + lane]);
-        const double x = upper[k * kLanes + lane];
-        most = x == kFarAway ? most : std::max(most, x);
+      for (std::size_t lane = 0; lane < eights * kLanes; ++lane) {
+        const std::size_t at = lane / kLanes * stride + k * kLanes + lane % kLanes;
+        least = std::min(least, lower[at]);
+        most = upper[at] == kFarAway ? most : std::max(most, upper[at]);
       }
       into[k * kLanes] = least;
       into[(dim_ + k) * kLanes] = most;
@@ -92,14 +96,16 @@ class PackedBoxes {
     into[2 * dim_ * kLanes] = extreme;
   }
 
-  void bound_block(std::size_t block, const double* rows) { bound(box(0, block), rows, rows, rows + dim_ * kLanes); }
+  void bound_leaf(std::size_t leaf, const double* rows) {
+    bound(box(0, leaf), rows, rows, rows + dim_ * kLanes, leaf_blocks_, index_block_doubles(dim_));
+  }
 
   void bound_node(std::size_t level, std::size_t node) {
     const double* rows = levels_[level - 1].data() + node * index_node_doubles(dim_);
-    bound(box(level, node), rows, rows + dim_ * kLanes, rows + 2 * dim_ * kLanes);
+    bound(box(level, node), rows, rows + dim_ * kLanes, rows + 2 * dim_ * kLanes, 1, 0);
   }
 
-  std::size_t dim_;
+  std::size_t dim_, leaf_blocks_;
   bool largest_term_;
   std::vector<AlignedDoubles> levels_;
 };

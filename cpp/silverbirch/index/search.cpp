@@ -3,6 +3,7 @@
 #include "search.hpp"
 
 #include "../vector.hpp"
+#include "group_search.hpp"
 
 namespace silverbirch {
 namespace {
@@ -12,30 +13,37 @@ constexpr double kSlack = 1.0 + 1e-15;
 
 // Each says which gaps can be as near as `limit`, without a division, and what the distance is exactly.
 struct CentroidNearness {
-  static SILVERBIRCH_INLINE Truth within(Vector gap, Vector, double, double limit) { return gap <= limit; }
+  template <class Value>
+  static SILVERBIRCH_INLINE auto within(Value gap, Value, double, double limit) {
+    return gap <= limit;
+  }
   static SILVERBIRCH_INLINE double distance(double gap, double, double) { return gap; }
 };
 
 struct AverageNearness {
-  static SILVERBIRCH_INLINE Truth within(Vector gap, Vector terms, double own, double limit) {
+  template <class Value>
+  static SILVERBIRCH_INLINE auto within(Value gap, Value terms, double own, double limit) {
     return gap + (own + terms) <= limit;
   }
   static SILVERBIRCH_INLINE double distance(double gap, double a, double b) { return gap + (a + b); }
 };
 
 struct WardNearness {
-  static SILVERBIRCH_INLINE Truth within(Vector gap, Vector terms, double own, double limit) {
+  template <class Value>
+  static SILVERBIRCH_INLINE auto within(Value gap, Value terms, double own, double limit) {
     return gap <= limit * (own + terms);
   }
   static SILVERBIRCH_INLINE double distance(double gap, double a, double b) { return gap / (a + b); }
 };
 
-// Who is asking: a slot of the tree, which is not its own neighbour, or a point from outside.
+// Who is asking: a slot of the tree, which is not its own neighbour; a slot that looks for another component; or a
+// point from outside.
 struct BySlot {
   static constexpr std::size_t stride = kLanes;  // of the coordinates of its mean
   Slot self;
   const std::uint32_t* names;
-  SILVERBIRCH_INLINE bool is(Slot slot) const { return slot == self; }
+  SILVERBIRCH_INLINE bool ignores(Slot slot) const { return slot == self; }
+  SILVERBIRCH_INLINE bool ignores(std::size_t, std::size_t) const { return false; }
   SILVERBIRCH_INLINE bool prefers(Slot a, Slot b) const {
     return b == kNoSlot || pair_key(names[self], names[a]) < pair_key(names[self], names[b]);
   }
@@ -56,11 +64,19 @@ struct ByVerifiedSlot : BySlot {
   }
 };
 
-struct ByPoint {
-  static constexpr std::size_t stride = 1;
+struct ByComponent {
+  static constexpr std::size_t stride = kLanes;
+  Slot self;
+  std::uint32_t own;
+  const Components& components;
   const std::uint32_t* names;
-  SILVERBIRCH_INLINE bool is(Slot) const { return false; }
-  SILVERBIRCH_INLINE bool prefers(Slot a, Slot b) const { return b == kNoSlot || names[a] < names[b]; }
+  SILVERBIRCH_INLINE bool ignores(Slot slot) const { return components.of_slot[slot] == own; }
+  SILVERBIRCH_INLINE bool ignores(std::size_t level, std::size_t child) const {
+    return components.of_child[level][child] == own;
+  }
+  SILVERBIRCH_INLINE bool prefers(Slot a, Slot b) const {
+    return b == kNoSlot || pair_key(names[self], names[a]) < pair_key(names[self], names[b]);
+  }
   SILVERBIRCH_INLINE double verified(Slot, double bound, double) const { return bound; }
   SILVERBIRCH_INLINE double limit(double distance) const { return distance * kSlack; }
 };
@@ -74,47 +90,40 @@ class Search {
   SILVERBIRCH_INLINE NearestSlot best() const { return best_; }
   SILVERBIRCH_INLINE std::size_t visits() const { return visits_; }
 
-  // From the block up: each node but what lies below the child come from.
-  SILVERBIRCH_INLINE void climb(std::size_t block) {
-    scan(block);
-    std::size_t child = block;
+  // From the leaf up: each node but what lies below the child come from.
+  SILVERBIRCH_INLINE void climb(std::size_t leaf) {
+    scan(leaf);
+    std::size_t child = leaf;
     for (std::size_t level = 0; level < tree_.level_count; ++level) {
       visit(level, child / kLanes, ~(1U << child % kLanes));
       child /= kLanes;
     }
   }
 
-  SILVERBIRCH_INLINE void descend() {
-    if (tree_.level_count == 0)
-      scan(0);
-    else
-      visit(tree_.level_count - 1, 0, ~0U);
-  }
-
  private:
   SILVERBIRCH_INLINE std::size_t dim() const { return Dim ? Dim : tree_.dim; }
 
-  SILVERBIRCH_INLINE void scan(std::size_t block) {
+  SILVERBIRCH_INLINE void scan(std::size_t leaf) {
     ++visits_;
-    const double* rows = tree_.blocks + block * index_block_doubles(dim());
-    alignas(64) double gaps[kLanes];
+    const double* rows = tree_.blocks + leaf * (kClusterLeaf / kLanes) * index_block_doubles(dim());
+    alignas(64) double gaps[kClusterLeaf];
     unsigned near = 0;
-    for (std::size_t p = 0; p < kParts; ++p) {
-      const double* row = rows + p * kWidth;
+    for (std::size_t p = 0; p < kClusterLeaf; p += kWidth) {
+      const double* row = rows + p / kLanes * index_block_doubles(dim()) + p % kLanes;
       Vector gap = {};
       for (std::size_t k = 0; k < dim(); ++k) {
         const Vector difference = mean_[k * Asker::stride] - load(row + k * kLanes);
         gap += difference * difference;
       }
-      store(gaps + p * kWidth, gap);
-      near |= lanes(Nearness::within(gap, load(row + dim() * kLanes), term_, limit_)) << (p * kWidth);
+      store(gaps + p, gap);
+      near |= lanes(Nearness::within(gap, load(row + dim() * kLanes), term_, limit_)) << p;
     }
-    const double* terms = rows + dim() * kLanes;
     for (; near; near &= near - 1) {
       const unsigned lane = static_cast<unsigned>(__builtin_ctz(near));
-      const Slot slot = static_cast<Slot>(block * kLanes + lane);
-      const double bound = Nearness::distance(gaps[lane], term_, terms[lane]);
-      if (bound > limit_ || asker_.is(slot)) continue;
+      const double other_term = rows[lane / kLanes * index_block_doubles(dim()) + dim() * kLanes + lane % kLanes];
+      const double bound = Nearness::distance(gaps[lane], term_, other_term);
+      const Slot slot = static_cast<Slot>(leaf * kClusterLeaf + lane);
+      if (bound > limit_ || asker_.ignores(slot)) continue;
       const double distance = asker_.verified(slot, bound, best_.distance);
       if (distance > best_.distance) continue;
       if (distance == best_.distance && !asker_.prefers(slot, best_.slot)) continue;
@@ -145,6 +154,7 @@ class Search {
       if (Nearness::distance(gaps[lane], term_, terms[lane]) > limit_)
         continue;  // something nearer was found meanwhile
       const std::size_t child = node * kLanes + lane;
+      if (asker_.ignores(level, child)) continue;
       if (level == 0)
         scan(child);
       else
@@ -178,10 +188,9 @@ class Search {
 template <class Nearness, std::size_t Dim>
 NearestSlot nearest_to_slot(const PackedTree& tree, Slot slot, NearestSlot known, std::size_t& visits) {
   const std::size_t dim = Dim ? Dim : tree.dim;
-  const std::size_t block = slot / kLanes;
-  const double* mean = tree.blocks + block * index_block_doubles(dim) + slot % kLanes;
+  const double* mean = tree.blocks + slot / kLanes * index_block_doubles(dim) + slot % kLanes;
   Search<Nearness, BySlot, Dim> search(tree, mean, mean[dim * kLanes], {slot, tree.names}, known);
-  search.climb(block);
+  search.climb(slot / kClusterLeaf);
   visits += search.visits();
   return search.best();
 }
@@ -190,20 +199,29 @@ template <class Nearness, std::size_t Dim>
 NearestSlot nearest_verified(const PackedTree& tree, Slot slot, NearestSlot known, const Verification& verification,
                              std::size_t& visits) {
   const std::size_t dim = Dim ? Dim : tree.dim;
-  const std::size_t block = slot / kLanes;
-  const double* mean = tree.blocks + block * index_block_doubles(dim) + slot % kLanes;
+  const double* mean = tree.blocks + slot / kLanes * index_block_doubles(dim) + slot % kLanes;
   Search<Nearness, ByVerifiedSlot, Dim> search(tree, mean, mean[dim * kLanes], {{slot, tree.names}, verification},
                                                known);
-  search.climb(block);
+  search.climb(slot / kClusterLeaf);
   visits += search.visits();
   return search.best();
 }
 
 template <std::size_t Dim>
-NearestSlot nearest_to_point(const PackedTree& tree, const double* point) {
-  Search<CentroidNearness, ByPoint, Dim> search(tree, point, 0.0, {tree.names}, {});
-  search.descend();
+NearestSlot nearest_in_other(const PackedTree& tree, const Components& components, Slot slot, double within) {
+  const std::size_t dim = Dim ? Dim : tree.dim;
+  const double* mean = tree.blocks + slot / kLanes * index_block_doubles(dim) + slot % kLanes;
+  const ByComponent asker{slot, components.of_slot[slot], components, tree.names};
+  Search<CentroidNearness, ByComponent, Dim> search(tree, mean, 0.0, asker, {kNoSlot, within});
+  search.climb(slot / kClusterLeaf);
   return search.best();
+}
+
+template <std::size_t Dim>
+void nearest_to_points(const PackedTree& tree, const double* points, Slot likely, Slot* nearest) {
+  GroupSearch<Dim> search(tree, points, likely);
+  search.run();
+  search.write(nearest);
 }
 
 }  // namespace
@@ -213,7 +231,8 @@ NearestSlot nearest_to_point(const PackedTree& tree, const double* point) {
   {function(0), function(1), function(2), function(3), function(4), function(5), function(6), function(7), function(8)}
 #define SILVERBIRCH_CENTROID(dim) nearest_to_slot<CentroidNearness, dim>
 #define SILVERBIRCH_AVERAGE(dim) nearest_to_slot<AverageNearness, dim>
-#define SILVERBIRCH_POINT(dim) nearest_to_point<dim>
+#define SILVERBIRCH_OTHER(dim) nearest_in_other<dim>
+#define SILVERBIRCH_POINTS(dim) nearest_to_points<dim>
 #define SILVERBIRCH_WARD(dim) nearest_to_slot<WardNearness, dim>
 #define SILVERBIRCH_VERIFIED_CENTROID(dim) nearest_verified<CentroidNearness, dim>
 #define SILVERBIRCH_VERIFIED_AVERAGE(dim) nearest_verified<AverageNearness, dim>
@@ -224,7 +243,8 @@ const IndexSearch SILVERBIRCH_INDEX_SEARCH = {
       SILVERBIRCH_FOR_DIMENSIONS(SILVERBIRCH_WARD)}},
     {{SILVERBIRCH_FOR_DIMENSIONS(SILVERBIRCH_VERIFIED_CENTROID),
       SILVERBIRCH_FOR_DIMENSIONS(SILVERBIRCH_VERIFIED_AVERAGE)}},
-    SILVERBIRCH_FOR_DIMENSIONS(SILVERBIRCH_POINT),
+    SILVERBIRCH_FOR_DIMENSIONS(SILVERBIRCH_OTHER),
+    SILVERBIRCH_FOR_DIMENSIONS(SILVERBIRCH_POINTS),
 };
 
 }  // namespace silverbirch

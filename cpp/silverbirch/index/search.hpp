@@ -1,10 +1,11 @@
 // The exactly nearest slot of a packed kd-tree: what is searched, and the searches, chosen for the machine's vector
 // unit.
 //
-// The slots are in kd-order, eight to a block; eight blocks share a node, eight nodes the next, with no pointers: the
-// children of node i are 8i … 8i+7 of the level below. A node holds the bounding boxes of its children, again dimension
-// by dimension, so that one vector pass bounds all eight. Boxes and points are evaluated in the same order of
-// operations, so rounding keeps a box's bound below the distances of its points and pruning never loses the answer.
+// The slots are in kd-order, eight to a block and a few blocks to a leaf; eight leaves share a node, eight nodes the
+// next, with no pointers: the children of node i are 8i … 8i+7 of the level below. A node holds the bounding boxes of
+// its children, again dimension by dimension, so that one vector pass bounds all eight. Boxes and points are evaluated
+// in the same order of operations, so rounding keeps a box's bound below the distances of its points and pruning never
+// loses the answer.
 #pragma once
 
 #include <array>
@@ -28,6 +29,13 @@ enum class Nearness { centroid, average, ward };
 // weights.
 inline constexpr double kBeyondAll = 1e240;
 
+// How many slots a leaf has. Where one cluster asks, scanning eight slots takes less time than deciding to, and larger
+// leaves save decisions; where eight points ask together, a decision serves all eight.
+inline constexpr std::size_t kClusterLeaf = 4 * kLanes, kLabelLeaf = kLanes;
+constexpr std::size_t leaves_for(std::size_t slots, std::size_t leaf_slots) {
+  return (slots + leaf_slots - 1) / leaf_slots;
+}
+
 constexpr std::size_t index_block_doubles(std::size_t dim) { return (dim + 1) * kLanes; }     // means, terms
 constexpr std::size_t index_node_doubles(std::size_t dim) { return (2 * dim + 1) * kLanes; }  // lower, upper, terms
 
@@ -35,10 +43,18 @@ struct PackedTree {
   static constexpr std::size_t kMostLevels = 11;  // 8^12 slots are more than there are numbers for
 
   std::size_t dim = 0;
-  std::size_t level_count = 0;                        // levels of nodes above the blocks
+  std::size_t slot_count = 0;
+  std::size_t level_count = 0;                        // levels of nodes above the leaves
   const double* blocks = nullptr;                     // an empty lane: mean at kFarAway, term 0
-  std::array<const double*, kMostLevels> nodes = {};  // nodes[0]: those whose children are blocks
+  std::array<const double*, kMostLevels> nodes = {};  // nodes[0]: those whose children are leaves
   const std::uint32_t* names = nullptr;               // of the slots; what equals are told apart by
+};
+
+// Which component of a forest each slot belongs to, and each child of a node if all below it belong to the same.
+struct Components {
+  static constexpr std::uint32_t kMixed = static_cast<std::uint32_t>(-1);
+  const std::uint32_t* of_slot = nullptr;
+  std::array<const std::uint32_t*, PackedTree::kMostLevels> of_child = {};
 };
 
 struct NearestSlot {
@@ -68,7 +84,7 @@ struct IndexSearch {
   static constexpr std::size_t kUnrolled = 8;  // dimensions with loops of fixed length; 0 stands for all others
 
   // The nearest other slot of one, by distance, then pair_key; `known` is a slot whose distance is known already. Adds
-  // the blocks looked at to `visits`.
+  // the leaves looked at to `visits`.
   using NearestToSlot = NearestSlot (*)(const PackedTree& tree, Slot slot, NearestSlot known, std::size_t& visits);
   std::array<std::array<NearestToSlot, kUnrolled + 1>, 3> nearest_to_slot;
 
@@ -77,9 +93,17 @@ struct IndexSearch {
                                           const Verification& verification, std::size_t& visits);
   std::array<std::array<NearestVerified, kUnrolled + 1>, 2> nearest_verified;  // centroid, average
 
-  // The nearest slot of a point, by Euclidean distance, then name.
-  using NearestToPoint = NearestSlot (*)(const PackedTree& tree, const double* point);
-  std::array<NearestToPoint, kUnrolled + 1> nearest_to_point;
+  // The nearest slot of another component, in Euclidean distance, then by pair_key; kNoSlot if none is as near as
+  // `within`.
+  using NearestInOther = NearestSlot (*)(const PackedTree& tree, const Components& components, Slot slot,
+                                         double within);
+  std::array<NearestInOther, kUnrolled + 1> nearest_in_other;
+
+  // The nearest slots of eight points, in Euclidean distance, then by name. They are found fastest where the points are
+  // near each other, and near the slot `likely`, if there is one. points: dim rows of eight, then the least of each row
+  // and the greatest of each row.
+  using NearestToPoints = void (*)(const PackedTree& tree, const double* points, Slot likely, Slot* nearest);
+  std::array<NearestToPoints, kUnrolled + 1> nearest_to_points;
 
   static std::size_t unrolled(std::size_t dim) { return dim <= kUnrolled ? dim : 0; }
 };

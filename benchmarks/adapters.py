@@ -1,0 +1,339 @@
+"""How each library is called: one function for each task and implementation.
+
+An adapter imports its library and prepares what is not to be measured. `run` is what is timed; `describe` turns its
+result, afterwards, into what the raw row says of it. Every library gets its own fastest settings for the same work.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import data, partition
+from .jobs import Job
+
+
+class Work(NamedTuple):
+    run: Callable[[], Any]
+    describe: Callable[[Any], dict[str, Any]]  # "heights", where there are some, are compared between libraries
+    repeatable: bool = True  # whether run may be called again for a better measurement
+
+
+Adapter = Callable[[NDArray, Job], Work]
+ADAPTERS: dict[tuple[str, str], Adapter] = {}
+
+
+def adapter(task: str, implementation: str) -> Callable[[Adapter], Adapter]:
+    def register(function: Adapter) -> Adapter:
+        ADAPTERS[task, implementation] = function
+        return function
+
+    return register
+
+
+# -- linkage: the whole dendrogram of points
+
+
+def _linkage(run: Callable[[], NDArray], X: NDArray) -> Work:
+    """For all that return scipy's Z."""
+
+    def describe(Z: NDArray) -> dict[str, Any]:
+        clusters = cluster_count(len(X))
+        labels = partition.cut(Z, len(X), clusters)
+        return {"heights": Z[:, 2], "clusters": clusters, "rmsd": partition.rmsd(X, labels)}
+
+    return Work(run, describe)
+
+
+@adapter("linkage", "silverbirch")
+def silverbirch_linkage(X: NDArray, job: Job) -> Work:
+    import silverbirch
+
+    return _linkage(lambda: silverbirch.linkage(X, job.method, n_jobs=job.threads), X)
+
+
+@adapter("linkage", "scipy")
+def scipy_linkage(X: NDArray, job: Job) -> Work:
+    from scipy.cluster.hierarchy import linkage
+
+    return _linkage(lambda: linkage(X, job.method), X)
+
+
+@adapter("linkage", "fastcluster")
+def fastcluster_linkage(X: NDArray, job: Job) -> Work:
+    import fastcluster
+
+    return _linkage(lambda: fastcluster.linkage(X, job.method), X)
+
+
+@adapter("linkage", "fastcluster.linkage_vector")
+def fastcluster_linkage_vector_linkage(X: NDArray, job: Job) -> Work:
+    import fastcluster
+
+    return _linkage(lambda: fastcluster.linkage_vector(X, job.method), X)
+
+
+@adapter("linkage", "scikit-learn")
+def sklearn_linkage(X: NDArray, job: Job) -> Work:
+    from sklearn.cluster import AgglomerativeClustering
+
+    model = AgglomerativeClustering(n_clusters=2, linkage=job.method, compute_full_tree=True, compute_distances=True)
+
+    def describe(model: AgglomerativeClustering) -> dict[str, Any]:
+        return _linkage(model.fit, X).describe(np.column_stack([model.children_, model.distances_]))
+
+    return Work(lambda: model.fit(X), describe)
+
+
+@adapter("linkage", "genieclust")
+def genieclust_linkage(X: NDArray, job: Job) -> Work:
+    """Genie without its correction for inequality is single linkage."""
+    from genieclust import Genie
+
+    clusters = cluster_count(len(X))
+
+    def describe(model: Genie) -> dict[str, Any]:
+        return {"heights": model.distances_, "clusters": clusters, "rmsd": partition.rmsd(X, model.labels_)}
+
+    # A new model each time: it keeps its spanning tree.
+    return Work(lambda: Genie(n_clusters=clusters, gini_threshold=1.0).fit(X), describe)
+
+
+@adapter("linkage", "quitefastmst")
+def quitefastmst_linkage(X: NDArray, job: Job) -> Work:
+    """The minimum spanning tree, which single linkage is but for the sorting of n edges."""
+    from quitefastmst import mst_euclid, omp_set_num_threads
+
+    omp_set_num_threads(job.threads)
+
+    def describe(tree: tuple[NDArray, NDArray]) -> dict[str, Any]:
+        order = np.argsort(tree[0])
+        clusters = cluster_count(len(X))
+        labels = partition.cut_spanning_tree(tree[1][order], len(X), clusters)
+        return {"heights": tree[0], "clusters": clusters, "rmsd": partition.rmsd(X, labels)}
+
+    return Work(lambda: mst_euclid(X), describe)
+
+
+@adapter("linkage", "betula-cluster")
+def betula_cluster_linkage(X: NDArray, job: Job) -> Work:
+    """One leaf a point, so that nothing is aggregated. It gives labels but no heights."""
+    clusters = cluster_count(len(X))
+
+    def describe(labels: NDArray) -> dict[str, Any]:
+        return {"clusters": clusters, "rmsd": partition.rmsd(X, labels)}
+
+    return Work(lambda: _betula_cluster(len(X), clusters, job.method).fit_predict(X), describe)
+
+
+# -- features: the dendrogram of weighted cluster features
+
+
+@adapter("features", "silverbirch")
+def silverbirch_features(X: NDArray, job: Job) -> Work:
+    import silverbirch
+
+    features = silverbirch.ClusterFeatures(*_shared_features(X, job))
+    clusters = _feature_cluster_count(X, job)
+
+    def describe(Z: NDArray) -> dict[str, Any]:
+        labels = partition.cut(Z, len(features), clusters)
+        rmsd = partition.rmsd_of_features(features.weight, features.mean, features.sse, labels)
+        return {"leaves": len(features), "heights": Z[:, 2], "clusters": clusters, "rmsd": rmsd}
+
+    return Work(lambda: silverbirch.linkage(features, job.method, n_jobs=job.threads), describe)
+
+
+@adapter("features", "betula-cluster")
+def betula_cluster_features(X: NDArray, job: Job) -> Work:
+    """partial_fit() without rows clusters the leaves, and nothing else."""
+    model = _betula_cluster(job.max_leaves, _feature_cluster_count(X, job), job.method).partial_fit(X)
+
+    def describe(model: Any) -> dict[str, Any]:
+        sizes, radii = np.asarray(model.cluster_sizes_), np.asarray(model.cluster_radii_)
+        rmsd = float(np.sqrt((sizes * radii**2).sum() / sizes.sum()))
+        return {"leaves": model.n_leaves_, "clusters": len(sizes), "rmsd": rmsd}
+
+    return Work(model.partial_fit, describe, repeatable=False)
+
+
+def _shared_features(X: NDArray, job: Job) -> tuple[NDArray, NDArray, NDArray]:
+    """betula-cluster takes no features from outside: where it is installed, its leaves are those that all cluster."""
+    try:
+        model = _betula_cluster(job.max_leaves, 2, job.method).partial_fit(X)
+    except ImportError:
+        import silverbirch
+
+        features = silverbirch.CFTree(max_leaves=job.max_leaves).insert(X).features
+        return features.weight, features.mean, features.sse
+    return _leaves_of_betula_cluster(model)
+
+
+# -- tree: rows into leaves
+
+
+def _tree(run: Callable[[], Any], leaves: Callable[[Any], tuple], X: NDArray, rebuilds: Callable[[Any], int]) -> Work:
+    def describe(model: Any) -> dict[str, Any]:
+        weight, mean, sse = leaves(model)
+        row = {"leaves": len(mean), "nearest_mse": partition.nearest_mse(X, mean), "rebuilds": rebuilds(model)}
+        return row if sse is None else row | {"leaf_sse": float(sse.sum() / weight.sum())}
+
+    return Work(run, describe)
+
+
+@adapter("tree", "silverbirch")
+def silverbirch_tree(X: NDArray, job: Job) -> Work:
+    """By the estimator, whose n_jobs the build obeys; it clusters no leaves before it is asked for a result."""
+    import silverbirch
+
+    def leaves(model: Any) -> tuple:
+        return model.features_.weight, model.features_.mean, model.features_.sse
+
+    def run() -> Any:
+        return silverbirch.Betula(max_leaves=job.max_leaves, n_jobs=job.threads).partial_fit(X)
+
+    return _tree(run, leaves, X, lambda model: model.tree_.n_rebuilds)
+
+
+@adapter("tree", "betula-cluster")
+def betula_cluster_tree(X: NDArray, job: Job) -> Work:
+    def run() -> Any:
+        return _betula_cluster(job.max_leaves, 2).partial_fit(X)
+
+    return _tree(run, _leaves_of_betula_cluster, X, lambda model: model.n_rebuilds_)
+
+
+@adapter("tree", "scikit-learn")
+def sklearn_tree(X: NDArray, job: Job) -> Work:
+    """Birch has no limit of leaves: it is told, as a favour, the threshold silverbirch arrives at."""
+    from sklearn.cluster import Birch
+
+    import silverbirch
+
+    threshold = silverbirch.CFTree(max_leaves=job.max_leaves).insert(X).threshold
+
+    def run() -> Birch:
+        return Birch(threshold=max(threshold, 1e-9), n_clusters=None, compute_labels=False).fit(X)
+
+    return _tree(run, lambda model: (None, model.subcluster_centers_, None), X, lambda model: 0)
+
+
+# -- assign: the nearest leaf of each row, among the leaves of the first tenth of the rows
+
+
+def _assign(run: Callable[[], NDArray], X: NDArray, centers: NDArray) -> Work:
+    """Run once: the second time an index may be there already."""
+
+    def describe(leaf: NDArray) -> dict[str, Any]:
+        chosen, nearest = partition.nearest_leaf(X, centers)
+        return {"leaves": len(centers), "exact_share": float((np.asarray(leaf)[chosen] == nearest).mean())}
+
+    return Work(run, describe, repeatable=False)
+
+
+def _tree_of_tenth(X: NDArray, job: Job) -> Any:
+    import silverbirch
+
+    return silverbirch.CFTree(max_leaves=job.max_leaves).insert(X[: max(1, len(X) // 10)])
+
+
+@adapter("assign", "silverbirch")
+def silverbirch_assign(X: NDArray, job: Job) -> Work:
+    tree = _tree_of_tenth(X, job)
+    return _assign(lambda: tree.assign(X, n_jobs=job.threads), X, tree.features.mean)
+
+
+@adapter("assign", "scipy.cKDTree")
+def ckdtree_assign(X: NDArray, job: Job) -> Work:
+    """Among the same leaves."""
+    from scipy.spatial import cKDTree
+
+    centers = _tree_of_tenth(X, job).features.mean
+    return _assign(lambda: cKDTree(centers).query(X, workers=job.threads)[1], X, centers)
+
+
+@adapter("assign", "betula-cluster")
+def betula_cluster_assign(X: NDArray, job: Job) -> Work:
+    """The walk down its own tree that its predict does, without the look-up of the leaf's label."""
+    model = _betula_cluster(job.max_leaves, 2).partial_fit(X[: max(1, len(X) // 10)])
+    return _assign(lambda: model.assign_microclusters(X), X, model.microcluster_centers_)
+
+
+# -- whole: from rows to labels of all rows
+
+
+def _whole(run: Callable[[], NDArray], X: NDArray, clusters: int) -> Work:
+    return Work(run, lambda labels: {"clusters": clusters, "rmsd": partition.rmsd(X, labels)}, repeatable=False)
+
+
+@adapter("whole", "silverbirch")
+def silverbirch_whole(X: NDArray, job: Job) -> Work:
+    import silverbirch
+
+    clusters = cluster_count(len(X))
+    model = silverbirch.Betula(clusters, linkage=job.method, max_leaves=job.max_leaves, n_jobs=job.threads)
+    return _whole(lambda: model.fit(X).labels_, X, clusters)
+
+
+@adapter("whole", "betula-cluster")
+def betula_cluster_whole(X: NDArray, job: Job) -> Work:
+    clusters = cluster_count(len(X))
+    return _whole(lambda: _betula_cluster(job.max_leaves, clusters, job.method).fit_predict(X), X, clusters)
+
+
+# -- stream: rows that are made as they are needed and never kept
+
+
+@adapter("stream", "silverbirch")
+def silverbirch_stream(X: NDArray, job: Job) -> Work:
+    from time import process_time
+
+    import silverbirch
+
+    model = silverbirch.Betula(cluster_count(job.rows), max_leaves=job.max_leaves, n_jobs=job.threads)
+    seconds = {"tree_cpu": 0.0, "linkage_cpu": 0.0}
+
+    def run() -> Any:
+        for chunk in data.cheap_mixture(job.rows, job.columns, data.CHUNK):
+            begin = process_time()
+            model.partial_fit(chunk)
+            seconds["tree_cpu"] += process_time() - begin
+        begin = process_time()
+        model.dendrogram_  # noqa: B018  clustering happens when it is first asked for
+        seconds["linkage_cpu"] += process_time() - begin
+        return model
+
+    def describe(model: Any) -> dict[str, Any]:
+        chunk = data.CHUNK * job.columns * 4 / 1e6
+        clusters = model.n_clusters_
+        quality = {"clusters": clusters, "rmsd": model.dendrogram_.rmsd(clusters)}
+        return seconds | quality | {"leaves": len(model.features_), "chunk_mb": chunk}
+
+    return Work(run, describe, repeatable=False)
+
+
+# -- shared
+
+
+def cluster_count(objects: int) -> int:
+    """Where to cut: 500 clusters, fewer where there are few objects."""
+    return max(1, min(500, objects // 10))
+
+
+def _feature_cluster_count(X: NDArray, job: Job) -> int:
+    """Has to be known before the leaves are; a tree uses at least half of those it may have."""
+    return cluster_count(min(job.max_leaves, len(X)) // 2)
+
+
+def _betula_cluster(max_leaves: int, clusters: int, method: str = "ward") -> Any:
+    """Spherical features are its cheapest and all that Ward needs; the other settings are its defaults."""
+    from betula_cluster import Betula
+
+    return Betula(n_clusters=clusters, method=method, feature="spherical", max_leaves=max_leaves)
+
+
+def _leaves_of_betula_cluster(model: Any) -> tuple[NDArray, NDArray, NDArray]:
+    weight = np.asarray(model.microcluster_weights_, dtype=np.float64)
+    mean = np.asarray(model.microcluster_centers_, dtype=np.float64)
+    return weight, mean, weight * np.asarray(model.microcluster_radii_, dtype=np.float64) ** 2

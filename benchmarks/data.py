@@ -1,0 +1,59 @@
+"""Rows from a seed: the same in every process."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+CHUNK = 100_000
+SEED = 0
+COMPONENTS, SIDE, DEVIATION = 500, 100.0, 1.5
+
+
+def make(kind: str, rows: int, columns: int, dtype: str) -> NDArray:
+    """All rows at once, C-contiguous."""
+    X = np.empty((rows, columns), dtype=dtype)
+    begin = 0
+    for chunk in chunks(kind, rows, columns):
+        X[begin : begin + len(chunk)] = chunk
+        begin += len(chunk)
+    return X
+
+
+def chunks(kind: str, rows: int, columns: int) -> Iterator[NDArray[np.float64]]:
+    """ "uniform": a cube of side 100. "mixture": 500 Gaussians in it, deviation 1.5, unequal shares (the demo's)."""
+    if kind == "uniform":
+        return _uniform(rows, columns)
+    if kind != "mixture":
+        raise ValueError(f"data {kind!r}: must be 'uniform' or 'mixture'")
+    return _mixture(rows, columns)
+
+
+def _uniform(rows: int, columns: int) -> Iterator[NDArray[np.float64]]:
+    random = np.random.default_rng(SEED)
+    for begin in range(0, rows, CHUNK):
+        yield random.uniform(0, SIDE, size=(min(CHUNK, rows - begin), columns))
+
+
+def _mixture(rows: int, columns: int) -> Iterator[NDArray[np.float64]]:
+    """For 5 columns the very rows of silverbirch.demo.gaussian_mixture, which a test holds to; written again so that
+    the peers' processes need not load silverbirch."""
+    random = np.random.default_rng(SEED)
+    centers = random.uniform(0, SIDE, size=(COMPONENTS, columns))
+    shares = random.uniform(0.05, 1, size=COMPONENTS)
+    for begin in range(0, rows, CHUNK):
+        count = min(CHUNK, rows - begin)
+        component = random.choice(COMPONENTS, size=count, p=shares / shares.sum())
+        yield centers[component] + DEVIATION * random.normal(size=(count, columns))
+
+
+def cheap_mixture(rows: int, columns: int, chunk: int) -> Iterator[NDArray[np.float32]]:
+    """The mixture for a billion rows: float32, equal shares, made faster than a tree takes it up."""
+    random = np.random.default_rng(SEED)
+    centers = random.uniform(0, SIDE, size=(COMPONENTS, columns)).astype(np.float32)
+    for begin in range(0, rows, chunk):
+        count = min(chunk, rows - begin)
+        X = random.standard_normal(size=(count, columns), dtype=np.float32)
+        X *= np.float32(DEVIATION)
+        X += centers[random.integers(COMPONENTS, size=count, dtype=np.int32)]
+        yield X

@@ -1,0 +1,213 @@
+"""What is measured: suites of jobs, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+BOTH = ("uniform", "mixture")
+THOUSAND, MILLION = 1_000, 1_000_000
+
+
+@dataclass(frozen=True)
+class Case:
+    """The same work for all implementations."""
+
+    rows: int
+    columns: int = 5
+    dtype: str = "float64"
+    data: str = "uniform"
+    max_leaves: int = 25_000
+    threads: int = 1
+    method: str = "ward"
+    task: str = "linkage"
+
+    def name(self) -> str:
+        """Says what must be equal for heights to be comparable: everything but the threads."""
+        parts = (self.task, self.method, self.data, self.rows, self.columns, self.dtype, self.max_leaves)
+        return "-".join(str(part) for part in parts)
+
+
+@dataclass(frozen=True)
+class Job(Case):
+    """One implementation on one case."""
+
+    suite: str = ""
+    implementation: str = "silverbirch"
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Suite:
+    """`peers` says up to how many rows each is asked, so that a run ends; silverbirch is asked for all cases."""
+
+    name: str
+    title: str
+    cases: tuple[Case, ...]
+    peers: dict[str, int] = field(default_factory=dict)
+    timeout: float = 180.0
+    by_default: bool = True
+
+    def jobs(self) -> Iterator[Job]:
+        """Peers first: the heights of the first one are what others are compared with."""
+        for case in self.cases:
+            for implementation in (*self.peers, "silverbirch"):
+                if case.rows <= self.peers.get(implementation, case.rows):
+                    yield Job(**asdict(case), suite=self.name, implementation=implementation)
+
+    def small(self, rows: int) -> Suite:
+        """The same work on few rows of one kind of data: to see that everything works."""
+        small = (
+            replace(
+                case,
+                rows=min(case.rows, rows),
+                columns=min(case.columns, 64),
+                data="uniform",
+                max_leaves=min(case.max_leaves, rows // 5),
+            )
+            for case in self.cases
+        )
+        return replace(self, cases=tuple(dict.fromkeys(small)))
+
+
+def cases(rows: tuple[int, ...], data: tuple[str, ...] = BOTH, **common: Any) -> tuple[Case, ...]:
+    return tuple(Case(rows=n, data=kind, **common) for n in rows for kind in data)
+
+
+def _tree(rows: int, max_leaves: tuple[int, ...], data: tuple[str, ...] = BOTH, **common: Any) -> tuple[Case, ...]:
+    return tuple(
+        case for leaves in max_leaves for case in cases((rows,), data, task="tree", max_leaves=leaves, **common)
+    )
+
+
+SUITES = (
+    Suite(
+        "ward",
+        "Exact Ward of points",
+        (
+            *cases((THOUSAND, 10 * THOUSAND, 50 * THOUSAND, 100 * THOUSAND, MILLION)),
+            *cases((10 * MILLION,), ("uniform",)),
+        ),
+        peers={
+            "scipy": 10 * THOUSAND,
+            "fastcluster": 10 * THOUSAND,
+            "fastcluster.linkage_vector": 50 * THOUSAND,
+            "scikit-learn": 10 * THOUSAND,
+            "betula-cluster": 10 * THOUSAND,
+        },
+        timeout=600.0,
+    ),
+    Suite(
+        "centroid",
+        "Exact centroid linkage of points",
+        (
+            *cases((10 * THOUSAND, 50 * THOUSAND), method="centroid"),
+            *cases((MILLION,), ("uniform",), method="centroid"),
+        ),
+        peers={"scipy": 10 * THOUSAND, "fastcluster": 10 * THOUSAND, "fastcluster.linkage_vector": 50 * THOUSAND},
+    ),
+    Suite(
+        "single",
+        "Exact single linkage of points",
+        cases((10 * THOUSAND, MILLION), method="single"),
+        peers={
+            "scipy": 10 * THOUSAND,
+            "fastcluster.linkage_vector": 10 * THOUSAND,
+            "scikit-learn": 10 * THOUSAND,
+            "genieclust": MILLION,
+            "quitefastmst": MILLION,
+        },
+    ),
+    Suite(
+        "complete",
+        "Exact complete linkage of points",
+        cases((5 * THOUSAND, 25 * THOUSAND), method="complete"),
+        peers={"scipy": 5 * THOUSAND, "scikit-learn": 5 * THOUSAND, "fastcluster": 25 * THOUSAND},
+    ),
+    Suite(
+        "features",
+        "Ward of weighted cluster features, the leaves of a million rows",
+        cases((MILLION,), task="features"),
+        peers={"betula-cluster": MILLION},
+    ),
+    Suite(
+        "ward-wide",
+        "Exact Ward of points, many columns, float32",
+        cases((2 * THOUSAND, 10 * THOUSAND), columns=384, dtype="float32"),
+        peers={
+            "scipy": 2 * THOUSAND,
+            "fastcluster": 10 * THOUSAND,
+            "fastcluster.linkage_vector": 2 * THOUSAND,
+            "scikit-learn": 2 * THOUSAND,
+            "betula-cluster": 10 * THOUSAND,
+        },
+    ),
+    Suite(
+        "tree",
+        "Tree build",
+        (*_tree(100 * THOUSAND, (2_000,)), *_tree(MILLION, (2_000, 10_000, 25_000))),
+        peers={"scikit-learn": 100 * THOUSAND, "betula-cluster": MILLION},
+    ),
+    Suite(
+        "tree-wide",
+        "Tree build, many columns, float32",
+        (
+            *_tree(500 * THOUSAND, (2_000, 10_000), columns=64, dtype="float32"),
+            *_tree(100 * THOUSAND, (2_000, 10_000), columns=384, dtype="float32"),
+        ),
+        peers={"betula-cluster": MILLION},
+    ),
+    Suite(
+        "assign",
+        "Nearest leaf of each row",
+        cases((10 * MILLION,), task="assign"),
+        peers={"scipy.cKDTree": 10 * MILLION, "betula-cluster": 10 * MILLION},
+    ),
+    Suite(
+        "whole",
+        "Whole job: rows to labels of all rows, k = 500",
+        cases((MILLION, 10 * MILLION), task="whole"),
+        peers={"betula-cluster": 10 * MILLION},
+    ),
+    Suite(
+        "threads",
+        "A second thread",
+        tuple(
+            case
+            for threads in (1, 2)
+            for case in (
+                *cases((MILLION,), task="tree", threads=threads),
+                *cases((MILLION,), task="linkage", threads=threads),
+                *cases((MILLION,), ("uniform",), task="assign", threads=threads),
+            )
+        ),
+    ),
+    Suite(
+        "scaling",
+        "How silverbirch scales with rows N, leaves M and columns d",
+        (
+            *cases((10 * THOUSAND, 100 * THOUSAND, MILLION, 10 * MILLION), ("mixture",), task="tree", max_leaves=2_000),
+            *_tree(MILLION, (1_000, 4_000, 16_000, 64_000), ("mixture",)),
+            *(Case(MILLION, data="mixture", task="features", max_leaves=m) for m in (1_000, 4_000, 16_000, 64_000)),
+            *(Case(100 * THOUSAND, d, data="mixture", task="tree", max_leaves=2_000) for d in (2, 8, 32, 128, 512)),
+            *(Case(10 * THOUSAND, d, data=kind) for d in (2, 4, 8, 16, 32, 64) for kind in BOTH),
+        ),
+    ),
+    Suite(
+        "billion",
+        "A billion rows from a generator, one process",
+        (Case(1_000 * MILLION, dtype="float32", data="mixture", task="stream"),),
+        timeout=3_600.0,
+        by_default=False,
+    ),
+)
+
+
+def suite_named(name: str) -> Suite:
+    for suite in SUITES:
+        if suite.name == name:
+            return suite
+    raise SystemExit(f"suite {name!r}: must be one of {', '.join(suite.name for suite in SUITES)}")

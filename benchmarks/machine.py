@@ -1,0 +1,73 @@
+"""Where and with what a row was measured: a part of every row."""
+
+import os
+import platform
+import subprocess
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+# implementation -> the distribution that holds it
+DISTRIBUTIONS = {
+    "silverbirch": "silverbirch",
+    "scipy": "scipy",
+    "scipy.cKDTree": "scipy",
+    "fastcluster": "fastcluster",
+    "fastcluster.linkage_vector": "fastcluster",
+    "scikit-learn": "scikit-learn",
+    "genieclust": "genieclust",
+    "quitefastmst": "quitefastmst",
+    "betula-cluster": "betula-cluster",
+}
+
+
+def installed(implementation: str) -> bool:
+    return implementation == "silverbirch" or version(implementation) is not None
+
+
+def version(implementation: str) -> str | None:
+    if implementation == "silverbirch":
+        import silverbirch
+
+        return silverbirch.__version__
+    try:
+        return metadata.version(DISTRIBUTIONS[implementation])
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def describe() -> dict[str, Any]:
+    import numpy
+
+    from silverbirch import _core
+
+    versions = {name: version(name) for name in DISTRIBUTIONS if "." not in name}
+    return {
+        "cpu": _cpu_model(),
+        "cores": os.cpu_count(),
+        "instruction_set": _core.instruction_set(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "numpy": numpy.__version__,
+        "versions": {name: text for name, text in versions.items() if text is not None},
+        "commit": _commit(),
+    }
+
+
+def _cpu_model() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def _commit() -> str | None:
+    """With a plus sign where files were changed since. None where this is not a clone."""
+    command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty=+", "--exclude=*"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return None

@@ -1,0 +1,86 @@
+"""Runs jobs, each in a fresh process, in turn over the implementations, and writes one raw row a run."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from . import machine
+from .jobs import Job, Suite
+
+RESULTS = Path(__file__).parent / "results"
+ROOT = Path(__file__).parents[1]
+# What took longer than this is not run again: seconds that long vary little, and a run has to end.
+NOT_REPEATED_SECONDS = 10.0
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS")
+
+Row = dict[str, Any]
+
+
+def run(suites: Iterable[Suite], folder: Path, repeats: int) -> None:
+    """Writes folder/<suite>.jsonl anew for each suite."""
+    folder.mkdir(parents=True, exist_ok=True)
+    place = machine.describe()
+    for suite in suites:
+        print(f"{suite.name}: {suite.title}", flush=True)
+        path = folder / f"{suite.name}.jsonl"
+        with path.open("w", encoding="utf-8") as file:
+            for row in rows_of(suite, repeats):
+                row["machine"] = place
+                file.write(json.dumps(row) + "\n")
+                file.flush()
+                print(f"  {one_line(row)}", flush=True)
+
+
+def rows_of(suite: Suite, repeats: int) -> Iterable[Row]:
+    """Repeat 1 of all jobs, repeat 2 of all jobs, ...: what disturbs the machine for a while disturbs all."""
+    jobs = list(suite.jobs())
+    for implementation in sorted({job.implementation for job in jobs if not machine.installed(job.implementation)}):
+        print(f"  {implementation} is not installed and left out: pip install '.[bench]'", flush=True)
+        jobs = [job for job in jobs if job.implementation != implementation]
+    with tempfile.TemporaryDirectory() as heights:
+        for repeat in range(1, repeats + 1):
+            again = []
+            for job in jobs:
+                row = run_job(job, Path(heights), suite.timeout)
+                if row["status"] == "ok" and row["wall"] < NOT_REPEATED_SECONDS:
+                    again.append(job)
+                yield job.as_dict() | {"repeat": repeat} | row
+            jobs = again
+
+
+def run_job(job: Job, heights: Path, timeout: float) -> Row:
+    """A run that fails or takes too long is a row too."""
+    row: Row = {"started": datetime.now(UTC).isoformat(timespec="seconds"), "load": os.getloadavg()[0]}
+    environment = os.environ | dict.fromkeys(THREAD_VARIABLES, str(job.threads))
+    request = json.dumps({"job": job.as_dict(), "heights": str(heights)})
+    command = [sys.executable, "-m", f"{__package__}.worker"]
+    begin = time.perf_counter()
+    try:
+        done = subprocess.run(
+            command, input=request, capture_output=True, text=True, timeout=timeout, env=environment, cwd=ROOT
+        )
+    except subprocess.TimeoutExpired:
+        return row | {"status": "timeout", "process_seconds": timeout}
+    row["process_seconds"] = time.perf_counter() - begin
+    if done.returncode != 0:
+        reason = (done.stderr.strip().splitlines() or ["killed: out of memory?"])[-1]
+        return row | {"status": "failed", "exit_code": done.returncode, "reason": reason[:300]}
+    return row | {"status": "ok"} | json.loads(done.stdout.splitlines()[-1])
+
+
+def one_line(row: Row) -> str:
+    task = row["method"] if row["task"] == "linkage" else f"{row['task']} ≤ {row['max_leaves']:,} leaves"
+    what = f"{task}, {row['data']} {row['rows']:,} × {row['columns']} {row['dtype']}"
+    who = f"{row['implementation']}, {row['threads']} thread{'s' if row['threads'] > 1 else ''}"
+    if row["status"] != "ok":
+        return f"{row['repeat']}. {what}, {who}: {row['status']} {row.get('reason', '')}"
+    detail = [f"{row['wall']:.4g} s (CPU {row['cpu']:.4g})", f"{row['beyond_mb']:.0f} MB"]
+    detail += [f"{name} {row[name]:.4g}" for name in ("rmsd", "leaf_sse", "exact_share") if name in row]
+    return f"{row['repeat']}. {what}, {who}: {', '.join(detail)}"

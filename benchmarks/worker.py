@@ -1,0 +1,88 @@
+"""One measurement in a process of its own: a job as JSON on stdin, a raw row as JSON on the last line of stdout."""
+
+import contextlib
+import ctypes
+import gc
+import json
+import resource
+import statistics
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from . import data, heights
+from .adapters import ADAPTERS, Work
+from .jobs import Job
+
+WARM_UP_ROWS = 200
+# Work shorter than this is repeated within the process; the clock and the first page faults would be a part of it.
+SHORT = 0.2
+
+
+def measure(job: Job, heights_folder: Path) -> dict[str, Any]:
+    X = data.make(job.data, 0 if job.task == "stream" else job.rows, job.columns, job.dtype)
+    adapter = ADAPTERS[job.task, job.implementation]
+    warm_up = replace(job, rows=WARM_UP_ROWS)
+    # What libraries load or compile when first called is not what is measured.
+    adapter(X if len(X) <= WARM_UP_ROWS else X[:WARM_UP_ROWS].copy(), warm_up).run()
+    work = adapter(X, job)
+    _give_back_freed_memory()
+    before = _memory("VmRSS")
+    _forget_peak()
+    row, result = _timed(work)
+    row |= {"rss_before_mb": before, "rss_peak_mb": _memory("VmHWM")}
+    row["beyond_mb"] = max(0.0, row["rss_peak_mb"] - before)
+    row |= work.describe(result)
+    if "chunk_mb" in row:
+        row["beyond_chunk_mb"] = row["beyond_mb"] - row["chunk_mb"]
+    if "heights" in row:
+        row |= heights.compare(row.pop("heights"), heights_folder, job.name(), job.implementation)
+    return row
+
+
+def _timed(work: Work) -> tuple[dict[str, Any], Any]:
+    wall: list[float] = []
+    cpu: list[float] = []
+    result = None
+    while not wall or (work.repeatable and sum(wall) < SHORT and len(wall) < 100):
+        result = None  # else the peak would hold two results
+        begin, begin_cpu = time.perf_counter(), time.process_time()
+        result = work.run()
+        cpu.append(time.process_time() - begin_cpu)
+        wall.append(time.perf_counter() - begin)
+    return {"wall": statistics.median(wall), "cpu": statistics.median(cpu), "loops": len(wall)}, result
+
+
+def _memory(name: str) -> float:
+    """In MB. Where there is no /proc, the most the process has had so far, which is too much for `before`."""
+    try:
+        status = Path("/proc/self/status").read_text(encoding="ascii")
+    except OSError:
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak / 1e6 if sys.platform == "darwin" else peak / 1e3
+    return next(int(line.split()[1]) * 1.024e-3 for line in status.splitlines() if line.startswith(name))
+
+
+def _forget_peak() -> None:
+    """The peak from now on (Linux: man proc, clear_refs)."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+
+
+def _give_back_freed_memory() -> None:
+    """What making the data left to the allocator would hide as much of what the work takes."""
+    gc.collect()
+    with contextlib.suppress(AttributeError, OSError):  # where there is no glibc
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+def main() -> None:
+    request = json.load(sys.stdin)
+    row = measure(Job(**request["job"]), Path(request["heights"]))
+    print(json.dumps(row))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+// The inner loops of the CF-tree: which entry of a node is the nearest, and adding a feature to an entry.
+//
+// A node keeps its entries twice. The *records* are what the tree is about: weight, mean and sse in doubles, one entry
+// after the other. The *routing* part is a copy of the means in floats, relative to an origin amid the data, laid out
+// for the vector unit. It is only a filter: it finds the nearest entry together with all that rounding could have
+// mistaken for it, and where there is more than one, the records decide. So the tree is the same, to the bit, as if
+// every distance had been computed in doubles; twice as many lanes and half the memory traffic do the work.
+//
+// Up to kSeveralDimensions of the routing part are stored dimension by dimension, lanes being entries, and the others
+// entry by entry, lanes being dimensions. Then follow two rows of one value an entry, for what else a distance needs.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "cf_distance.hpp"
+#include "feature_block.hpp"
+
+namespace silverbirch {
+
+inline constexpr std::size_t kRouteLanes = 16;
+inline constexpr std::size_t kFewDimensions = 16;      // loops are unrolled for each number of them
+inline constexpr std::size_t kSeveralDimensions = 64;  // a multiple of kRouteLanes
+
+// The filter's bounds hold within these; a tree that has seen anything beyond does without the filter.
+inline constexpr float kLargestRoutedSquare = 1e30f;  // squared distance to the origin
+inline constexpr double kLargestRoutedVariance = 1e30;
+inline constexpr double kSmallestRoutedWeight = 1e-10, kLargestRoutedWeight = 1e15;
+
+// What the filter computes, one for each distance and a second for Ward: a query of weight one needs no division.
+enum class Route { centroid, manhattan, average, diameter, ward, radius, ward_row };
+inline constexpr std::size_t kRouteCount = 7;
+
+// Plain numbers, because the files compiled per instruction set must not share functions with the others.
+struct NodeShape {
+  std::size_t dim, slots;      // slots: a multiple of kRouteLanes
+  bool ward;                   // the first row holds n/(n+1), else sse/n; the second holds n
+  std::size_t record_doubles;  // from one record to the next: mean, weight, sse and what aligns them
+  std::size_t first_floats;    // so many dimensions of the means are stored dimension by dimension,
+  std::size_t entry_floats;    // and the others entry by entry; so many in all, padded with zeros
+  std::size_t mean_floats;     // all means; the two rows follow
+  int number_bits;             // a mask as wide as the largest slot
+  float relative_doubt;        // how much larger, relatively, a value may be whose order is not sure
+};
+
+// A feature on its way down.
+struct RouteQuery {
+  const float* position;  // relative to the origin, padded with zeros to entry_floats
+  float squared_norm;     // of the position
+  float weight, variance;
+};
+
+// The least value, and how large another one may be to be in doubt about.
+struct Candidates {
+  std::size_t slot;
+  float limit;
+  bool sure;  // no other value is within the limit
+};
+
+struct TreeKernels {
+  // If not sure, writes a value for each entry; those within the limit are candidates. `values` has room for 2·slots
+  // floats. One function per Route.
+  using NearestEntry = Candidates (*)(const float* routing, const NodeShape& shape, std::size_t count,
+                                      const RouteQuery& query, float* values);
+  std::array<NearestEntry, kRouteCount> nearest_entry;
+  // Writes where a mean is, seen from the origin; returns the squared norm.
+  float (*position)(const double* mean, const double* origin, std::size_t dim, float* position);
+  // In doubles, summed up in the same order on all instruction sets.
+  double (*squared_distance)(CfDistance distance, const Feature& a, const Feature& b, std::size_t dim);
+  // Renews the routing copy of one record.
+  void (*copy_for_routing)(float* routing, const NodeShape& shape, std::size_t slot, const double* record,
+                           const double* origin);
+  // Merges a feature into a record and renews its routing copy.
+  void (*absorb)(double* record, float* routing, const NodeShape& shape, std::size_t slot, const Feature& other,
+                 const double* origin);
+  // The same if their distance by the criterion is within the threshold; else false.
+  bool (*absorb_within)(CfDistance criterion, double squared_threshold, double* record, float* routing,
+                        const NodeShape& shape, std::size_t slot, const Feature& other, const double* origin);
+};
+
+// For each number of dimensions up to kFewDimensions, and first the one for all others.
+struct TreeKernelSet {
+  std::array<TreeKernels, kFewDimensions + 1> by_dimension;
+};
+
+const TreeKernels& tree_kernels(std::size_t dim);  // of the instruction set in use
+
+// Renews the routing copy of one entry. D: the number of dimensions, or 0 if there are many.
+template <std::size_t D>
+SILVERBIRCH_INLINE void write_routing(float* routing, const NodeShape& shape, std::size_t slot, const double* record,
+                                      const double* origin) {
+  const std::size_t dim = D > 0 ? D : shape.dim;
+  if constexpr (D > 0) {
+    for (std::size_t k = 0; k < D; ++k) routing[k * shape.slots + slot] = static_cast<float>(record[k] - origin[k]);
+  } else {
+    const std::size_t part = shape.first_floats < dim ? shape.first_floats : dim;
+    float* others = routing + shape.slots * shape.first_floats + slot * (shape.entry_floats - shape.first_floats);
+    for (std::size_t k = 0; k < part; ++k) routing[k * shape.slots + slot] = static_cast<float>(record[k] - origin[k]);
+    for (std::size_t k = part; k < dim; ++k) others[k - part] = static_cast<float>(record[k] - origin[k]);
+  }
+  const double n = record[dim], sse = record[dim + 1];
+  float* rows = routing + shape.mean_floats;
+  rows[slot] = static_cast<float>(shape.ward ? n / (n + 1.0) : sse / n);
+  rows[shape.slots + slot] = static_cast<float>(n);
+}
+
+}  // namespace silverbirch

@@ -1,0 +1,113 @@
+"""The way down in floats: a filter that must not show in the tree."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import silverbirch as sb
+from silverbirch import _core
+from silverbirch.checks import CF_DISTANCES
+from trees import assert_holds, gaussian_clusters, random_rows, snapshot
+
+# One for each layout of a node: unrolled, lanes are entries, lanes are dimensions beyond the first, and with padding.
+DIMENSIONS = [1, 5, 16, 17, 30, 64, 65, 100, 144]
+
+
+@pytest.fixture(autouse=True)
+def restored_instruction_set():
+    before = _core.instruction_set()
+    yield
+    _core.use_instruction_set(before)
+
+
+@pytest.mark.parametrize("distance", CF_DISTANCES)
+@pytest.mark.parametrize("dimensions", DIMENSIONS)
+@pytest.mark.parametrize("instruction_set", _core.supported_instruction_sets()[1:])
+def test_the_instruction_set_does_not_change_a_bit_of_the_tree(instruction_set, dimensions, distance):
+    X = np.vstack([gaussian_clusters(600, dimensions), random_rows(600, dimensions)])
+    trees = []
+    for name in ("baseline", instruction_set):
+        _core.use_instruction_set(name)
+        trees.append(sb.CFTree(max_leaves=150, branching=9, distance=distance).insert(X, np.arange(1200) % 3 + 1.0))
+    assert snapshot(trees[0]) == snapshot(trees[1])
+    assert_holds(trees[0].features, X, np.arange(1200) % 3 + 1.0)
+
+
+@pytest.mark.parametrize("distance", ["centroid", "ward"])
+@pytest.mark.parametrize("dimensions", [2, 5, 16])
+def test_rows_go_to_the_exactly_least_distant_entry(dimensions, distance):
+    """Rows so close to the middle between two entries that floats cannot tell the sides."""
+    rng = np.random.default_rng(dimensions)
+    centers = np.round(rng.uniform(-8, 8, size=(12, dimensions)))
+    middles = (centers[:, None] + centers[None]).reshape(-1, dimensions) / 2
+    queries = np.vstack([middles + side * 2.0**-40 * rng.normal(size=middles.shape) for side in (-1, 0, 1)])
+    for query in queries:
+        tree = sb.CFTree(threshold=1e3, branching=15, distance=distance)
+        tree._core = _core.CfTree.from_levels(
+            dimensions,
+            *tree._core_options(dimensions, 1e6),
+            [(np.array([12], np.uint32), np.ones(12), centers, np.zeros(12))],
+            0,
+            12.0,
+        )
+        tree.insert(query[None])
+        grown = np.flatnonzero(tree.features.weight == 2)
+        gaps = np.zeros(12)
+        for k in range(dimensions):
+            gaps += (query[k] - centers[:, k]) ** 2
+        assert grown.tolist() == [gaps.argmin()]
+
+
+@pytest.mark.parametrize("dimensions", [3, 40, 80])
+@pytest.mark.parametrize("scale", [2.0**-60, 2.0**60, 2.0**200])
+def test_rescaled_data_gives_the_same_tree_even_beyond_floats(scale, dimensions):
+    """Powers of two change no digit; far beyond the range of floats the filter is left out."""
+    X = gaussian_clusters(800, dimensions)
+    here, there = (sb.CFTree(max_leaves=60, branching=7).insert(x).features for x in (X, X * scale))
+    np.testing.assert_array_equal(here.weight, there.weight)
+    np.testing.assert_array_equal(here.mean * scale, there.mean)
+    np.testing.assert_array_equal(here.sse * scale**2, there.sse)
+
+
+@pytest.mark.parametrize("dimensions", [5, 40, 80])
+def test_what_an_outlier_beyond_the_filter_leaves_of_the_others_is_whole(dimensions):
+    X = gaussian_clusters(800, dimensions)
+    far = np.full((1, dimensions), 1e40)
+    features = sb.CFTree(threshold=3.0, branching=7).insert(np.vstack([X, far, X])).features
+    near = np.abs(features.mean[:, 0]) < 1e30
+    assert near.sum() == len(features) - 1
+    assert_holds(features[near], np.vstack([X, X]))
+
+
+@pytest.mark.parametrize("dimensions", DIMENSIONS)
+def test_float32_rows_are_the_same_as_those_values_in_float64_in_every_layout(dimensions):
+    X = gaussian_clusters(900, dimensions).astype(np.float32)
+    trees = [sb.CFTree(max_leaves=80, branching=9).insert(x) for x in (X, X.astype(np.float64))]
+    assert snapshot(trees[0]) == snapshot(trees[1])
+
+
+@pytest.mark.parametrize("dimensions", [2, 20, 70])
+def test_moved_data_gives_the_same_leaves_in_every_layout(dimensions):
+    X = np.round(gaussian_clusters(600, dimensions) * 2**16) / 2**16  # moving by 1e8 is exact
+    here, there = (sb.CFTree(max_leaves=60, branching=6).insert(X + s).features for s in (0, 1e8))
+    np.testing.assert_array_equal(here.weight, there.weight)
+    np.testing.assert_allclose(there.mean - 1e8, here.mean, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(there.sse, here.sse, rtol=1e-5, atol=1e-4)
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    st.integers(1, 80),
+    st.integers(4, 70),
+    st.sampled_from(CF_DISTANCES),
+    st.sampled_from([1e-25, 1e-3, 1.0, 1e12, 1e20]),
+    st.integers(0, 2**32 - 1),
+)
+def test_a_tree_goes_on_to_the_same_bits_from_another_origin(dimensions, branching, distance, scale, seed):
+    """A loaded tree chooses its own origin, so its floats differ; the tree must not."""
+    X = scale * random_rows(400, dimensions, seed=seed)
+    tree = sb.CFTree(max_leaves=100, branching=branching, distance=distance).insert(X[:200])
+    loaded = sb.CFTree.__new__(sb.CFTree)
+    loaded.__setstate__(tree.__getstate__())
+    assert snapshot(tree.insert(X[200:])) == snapshot(loaded.insert(X[200:]))
