@@ -87,8 +87,7 @@ Merges cluster_single(const FeaturesView& points, Algorithm algorithm, std::size
     throw unsuitable(algorithm);
   }
   const FeatureSpace space(points, CfDistance::centroid, Vote::by_weight);
-  return run_mst(
-      points.size, [&](std::size_t object, double* row) { space.distances_from(object, row); }, progress);
+  return run_mst(points.size, [&](std::size_t object, double* row) { space.distances_from(object, row); }, progress);
 }
 
 std::optional<Merges> cluster_points(const FeaturesView& points, Linkage linkage, Algorithm algorithm,
