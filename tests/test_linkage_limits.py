@@ -130,6 +130,7 @@ print("finished", flush=True)
         ("minimax", "nn_chain", 8000, 1500),
         ("complete", "rounds", 300_000, 8),
         ("average", "rounds", 20_000, 60),
+        ("ward", "blocked", 60_000, 100),
     ],
 )
 def test_ctrl_c_stops_a_long_linkage(method, algorithm, rows, columns):

@@ -19,7 +19,7 @@ std::vector<const Kernels*> supported() {
   std::vector<const Kernels*> tables = {&kernels_baseline};
 #if defined(SILVERBIRCH_X86)
   __builtin_cpu_init();
-  const bool avx2 = __builtin_cpu_supports("avx2");
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
   const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                       __builtin_cpu_supports("avx512vl");
   if (avx2) tables.push_back(&kernels_avx2);

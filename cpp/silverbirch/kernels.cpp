@@ -10,15 +10,17 @@ namespace silverbirch {
 namespace {
 
 template <class Distance>
+SILVERBIRCH_INLINE void add_gap(Vector& gap, Vector difference) {
+  if constexpr (Distance::manhattan_gap)
+    gap += difference < 0.0 ? -difference : difference;
+  else
+    gap += difference * difference;
+}
+
+template <class Distance>
 SILVERBIRCH_INLINE Vector squared_distance(const double* block, std::size_t dim, const Feature& query) {
   Vector gap = {};
-  for (std::size_t k = 0; k < dim; ++k) {
-    const Vector difference = query.mean[k] - load(block + k * kLanes);
-    if constexpr (Distance::manhattan_gap)
-      gap += difference < 0.0 ? -difference : difference;
-    else
-      gap += difference * difference;
-  }
+  for (std::size_t k = 0; k < dim; ++k) add_gap<Distance>(gap, query.mean[k] - load(block + k * kLanes));
   return Distance::squared(gap, query.weight, query.sse, load(block + dim * kLanes), load(block + (dim + 1) * kLanes));
 }
 
@@ -75,8 +77,43 @@ void slot_distances(const double* blocks, std::size_t dim, const Feature& query,
     }
 }
 
+template <class Distance>
+void tile_distances(const double* blocks, std::size_t dim, const Feature* queries, std::size_t block_count,
+                    double* squared_distances) {
+  for (std::size_t b = 0; b < block_count; ++b)
+    for (std::size_t p = 0; p < kParts; ++p) {
+      const std::size_t lane = p * kWidth;
+      const double* block = blocks + b * block_doubles(dim) + lane;
+      Vector gap[kTileQueries] = {};
+      for (std::size_t k = 0; k < dim; ++k) {
+        const Vector row = load(block + k * kLanes);
+        for (std::size_t q = 0; q < kTileQueries; ++q) add_gap<Distance>(gap[q], queries[q].mean[k] - row);
+      }
+      for (std::size_t q = 0; q < kTileQueries; ++q)
+        store(squared_distances + (q * block_count + b) * kLanes + lane,
+              Distance::squared(gap[q], queries[q].weight, queries[q].sse, load(block + dim * kLanes),
+                                load(block + (dim + 1) * kLanes)));
+    }
+}
+
+double squared_gap(const double* a, const double* b, std::size_t padded_dim) {
+  constexpr std::size_t parts = kGapLanes / kWidth;
+  Vector sum[parts] = {};
+  for (std::size_t k = 0; k < padded_dim; k += kGapLanes)
+    for (std::size_t p = 0; p < parts; ++p) {
+      const Vector gap = load(a + k + p * kWidth) - load(b + k + p * kWidth);
+      sum[p] += gap * gap;
+    }
+  alignas(64) double lanes[kGapLanes];
+  for (std::size_t p = 0; p < parts; ++p) store(lanes + p * kWidth, sum[p]);
+  for (std::size_t half = kGapLanes / 2; half > 0; half /= 2)
+    for (std::size_t l = 0; l < half; ++l) lanes[l] += lanes[l + half];
+  return lanes[0];
+}
+
 }  // namespace
 
+extern const PairFilter SILVERBIRCH_PAIR_FILTER;
 extern const IndexSearch SILVERBIRCH_INDEX_SEARCH;
 extern const MemberDistance SILVERBIRCH_MEMBER_DISTANCE;
 extern const TreeKernelSet SILVERBIRCH_TREE_KERNELS;
@@ -88,6 +125,10 @@ const Kernels SILVERBIRCH_KERNELS = {
      nearest_slot<DiameterDistance>, nearest_slot<WardDistance>, nearest_slot<RadiusDistance>},
     {slot_distances<CentroidDistance>, slot_distances<ManhattanDistance>, slot_distances<AverageDistance>,
      slot_distances<DiameterDistance>, slot_distances<WardDistance>, slot_distances<RadiusDistance>},
+    {tile_distances<CentroidDistance>, tile_distances<ManhattanDistance>, tile_distances<AverageDistance>,
+     tile_distances<DiameterDistance>, tile_distances<WardDistance>, tile_distances<RadiusDistance>},
+    squared_gap,
+    &SILVERBIRCH_PAIR_FILTER,
     &SILVERBIRCH_INDEX_SEARCH,
     &SILVERBIRCH_MEMBER_DISTANCE,
     &SILVERBIRCH_TREE_KERNELS,

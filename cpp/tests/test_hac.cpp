@@ -44,16 +44,16 @@ int main() {
       return merges;
     };
     const Merges reference = by_matrix(Algorithm::agnes);
-    for (const Algorithm algorithm :
-         {Algorithm::automatic, Algorithm::agnes, Algorithm::anderberg, Algorithm::generic, Algorithm::nn_chain}) {
+    for (const Algorithm algorithm : {Algorithm::automatic, Algorithm::agnes, Algorithm::anderberg, Algorithm::generic,
+                                      Algorithm::nn_chain, Algorithm::blocked}) {
       if (algorithm == Algorithm::nn_chain && !c.reducible) continue;
-      same_heights(reference, by_matrix(algorithm));
+      if (algorithm != Algorithm::blocked) same_heights(reference, by_matrix(algorithm));
       same_heights(reference, by_features(algorithm));
     }
   }
   // One object is a dendrogram of no merges.
   const Features one = as_features({1, 2, 3}, dim);
   for (const Algorithm algorithm : {Algorithm::automatic, Algorithm::agnes, Algorithm::anderberg, Algorithm::generic,
-                                    Algorithm::nn_chain, Algorithm::heap})
+                                    Algorithm::nn_chain, Algorithm::heap, Algorithm::blocked})
     CHECK(cluster_features(view(one), CfDistance::centroid, Vote::by_weight, algorithm, 1, no_progress).z.empty());
 }

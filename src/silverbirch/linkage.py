@@ -37,7 +37,7 @@ logger = logging.getLogger("silverbirch")
 
 _PROTOTYPE_LINKAGES = ("minimax", "medoid")
 _SINGLE_ALGORITHMS = ("mst", "boruvka")
-_INDEX_ALGORITHMS = ("rounds", "heap", "boruvka")
+_INDEX_ALGORITHMS = ("rounds", "heap", "boruvka", "blocked")
 # Of points, by Euclidean distances: an index proposes neighbours and the points of the clusters decide.
 _VERIFIED_LINKAGES = ("complete", "average", "weighted")
 
@@ -88,8 +88,10 @@ def linkage(
     mode : how cluster features are treated. "linkage": initial distances from the whole features, then the linkage
         with their weights. "centers": their means as if they were points. "aggregation": features are merged at each
         step and distances computed anew from them.
-    algorithm : "auto", or by name: "agnes" (naive, the reference), "anderberg", "nn_chain", "generic", "mst" (single),
-        "rounds" (of reciprocal neighbours through an index: ward, average, weighted, and complete of points)
+    algorithm : "auto" chooses the fastest by the data. By name, the references: "agnes" (naive), "anderberg",
+        "nn_chain", "generic", "mst" (single). With an index, for points and features: "rounds" (reducible linkages),
+        "heap" (ward, centroid, median, squared average and weighted), "boruvka" (single). For many dimensions:
+        "blocked" (the linkages of "heap").
     n_jobs : threads; None is one, -1 all. The result does not depend on it.
     progress : show progress on stderr
 

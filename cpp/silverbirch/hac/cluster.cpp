@@ -8,6 +8,8 @@
 #include "../parallel.hpp"
 #include "agnes.hpp"
 #include "anderberg.hpp"
+#include "blocked_greedy.hpp"
+#include "blocked_rounds.hpp"
 #include "generic.hpp"
 #include "indexed.hpp"
 #include "matrix_space.hpp"
@@ -45,6 +47,9 @@ Merges run_mst(std::size_t objects, DistancesFrom distances_from, const Progress
   return std::move(history).finish(true);
 }
 
+// Where blocked searches are faster than plain ones: measured by benchmarks/linkage_high_dimensions.py.
+bool blocks_pay(const FeaturesView& features) { return features.dim >= 8 && features.size * features.dim >= 80'000; }
+
 // Where all distances are at hand.
 Algorithm automatic_for(Linkage linkage) {
   switch (linkage) {
@@ -75,7 +80,13 @@ Merges cluster_features(const FeaturesView& features, CfDistance distance, Vote 
     if (algorithm != Algorithm::automatic || clustering.pays())
       return std::move(clustering).run(reducible && algorithm != Algorithm::heap);
   }
-  if (algorithm == Algorithm::automatic) algorithm = reducible ? Algorithm::nn_chain : Algorithm::generic;
+  if (algorithm == Algorithm::automatic) {
+    const bool blocked = is_indexable(distance) && blocks_pay(features);
+    algorithm = blocked ? Algorithm::blocked : reducible ? Algorithm::nn_chain : Algorithm::generic;
+  }
+  if (algorithm == Algorithm::blocked && is_indexable(distance))
+    return reducible ? cluster_blocked(features, distance, vote, threads, progress)
+                     : cluster_blocked_greedily(features, vote, threads, progress);
   return run(FeatureSpace(features, distance, vote), algorithm, reducible, progress);
 }
 
@@ -155,19 +166,39 @@ Merges cluster_points_by_prototypes(const FeaturesView& points, Linkage linkage,
                         progress);
 }
 
+namespace {
+
+// What a tile says of row i and columns from..to-1 goes to its place in the condensed vector, if it has one.
+void copy_row(const double* tile, std::size_t from, std::size_t to, std::size_t i, std::size_t size,
+              double* condensed) {
+  const std::size_t first = std::max(from, i + 1), last = std::min(to, size);
+  if (first < last) std::copy(tile + (first - from), tile + (last - from), &PairMatrix(condensed, size).at(i, first));
+}
+
+}  // namespace
+
 void pairwise_squared_distances(const FeaturesView& features, CfDistance distance, double* condensed,
                                 std::size_t threads, const Progress& progress) {
+  // A group of rows meets a run of blocks that stays in the second cache, kTileQueries at a time.
+  constexpr std::size_t group_rows = 64, run_doubles = std::size_t{1} << 15;
+  const std::size_t size = features.size;
+  const std::size_t run = std::max<std::size_t>(run_doubles / block_doubles(features.dim), 1);
   const FeatureSpace space(features, distance, Vote::by_weight);
-  parallel_for(features.size, piece_size(features.size * features.dim), threads, progress,
-               [&](std::size_t begin, std::size_t end) {
-                 AlignedDoubles row(blocks_for(features.size) * kLanes);
-                 for (std::size_t i = begin; i < end; ++i) {
-                   space.distances_from(i, row.data());
-                   double* to = condensed + (features.size * i - i * (i + 1) / 2);
-                   std::copy(row.begin() + static_cast<std::ptrdiff_t>(i) + 1,
-                             row.begin() + static_cast<std::ptrdiff_t>(features.size), to);
-                 }
-               });
+  const std::size_t piece = piece_size(group_rows * size * features.dim);
+  parallel_for((size + group_rows - 1) / group_rows, piece, threads, progress, [&](std::size_t begin, std::size_t end) {
+    AlignedDoubles tile(kTileQueries * run * kLanes);
+    for (std::size_t first = begin * group_rows; first < std::min(end * group_rows, size); first += group_rows)
+      for (std::size_t block = first / kLanes; block < blocks_for(size); block += run)
+        for (std::size_t row = first; row < std::min(first + group_rows, size); row += kTileQueries) {
+          const std::size_t blocks = std::min(run, blocks_for(size) - block);
+          Feature queries[kTileQueries];
+          for (std::size_t q = 0; q < kTileQueries; ++q) queries[q] = features[std::min(row + q, size - 1)];
+          space.tile_distances(queries, block, blocks, tile.data());
+          for (std::size_t i = row; i < std::min(row + kTileQueries, size); ++i)
+            copy_row(tile.data() + (i - row) * blocks * kLanes, block * kLanes, (block + blocks) * kLanes, i, size,
+                     condensed);
+        }
+  });
 }
 
 }  // namespace silverbirch

@@ -14,9 +14,9 @@
 namespace silverbirch {
 
 // automatic: the fastest of those that give the greedy result, chosen by the data.
-enum class Algorithm { automatic, agnes, anderberg, nn_chain, generic, mst, rounds, heap, boruvka };
-inline constexpr std::array<std::string_view, 9> kAlgorithmNames = {
-    "auto", "agnes", "anderberg", "nn_chain", "generic", "mst", "rounds", "heap", "boruvka"};
+enum class Algorithm { automatic, agnes, anderberg, nn_chain, generic, mst, rounds, heap, boruvka, blocked };
+inline constexpr std::array<std::string_view, 10> kAlgorithmNames = {
+    "auto", "agnes", "anderberg", "nn_chain", "generic", "mst", "rounds", "heap", "boruvka", "blocked"};
 Algorithm algorithm_from_name(std::string_view name);
 
 enum class Linkage { single, complete, average, weighted, centroid, median, ward, minimax, medoid };
@@ -24,7 +24,8 @@ inline constexpr std::array<std::string_view, 9> kLinkageNames = {
     "single", "complete", "average", "weighted", "centroid", "median", "ward", "minimax", "medoid"};
 Linkage linkage_from_name(std::string_view name);
 
-// In linear memory, by merging features. Heights are squared CF distances.
+// In linear memory, by merging features. Heights are squared CF distances. The result does not depend on the
+// number of threads.
 Merges cluster_features(const FeaturesView& features, CfDistance distance, Vote vote, Algorithm algorithm,
                         std::size_t threads, const Progress& progress);
 

@@ -66,6 +66,12 @@ class FeatureSpace {
                         row);
   }
 
+  // Before any merge: the distances of kTileQueries objects to those of some blocks, a row each.
+  void tile_distances(const Feature* queries, std::size_t first_block, std::size_t block_count, double* rows) const {
+    kernels().tile_distances[static_cast<std::size_t>(distance_)](blocks_.data() + first_block * block_doubles(dim_),
+                                                                  dim_, queries, block_count, rows);
+  }
+
   void merge(std::size_t a, std::size_t b) {
     slot(slot_of_[b]).absorb(load(a));
     if (vote_ == Vote::equal) {

@@ -1,0 +1,54 @@
+// Lower bounds of squared linkage distances in float32, for tiles of clusters: what cannot be near is thrown out here,
+// and what may be is measured again in float64 (Kernels::squared_gap). The layout and the error bounds are in
+// hac/cluster_panels.hpp, the loops in pair_filter.cpp.
+//
+// Nothing that is computed here enters a result, so multiply-add may be fused and the bits may differ between
+// instruction sets; the error bounds hold with and without.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace silverbirch {
+
+// A panel is a run of clusters, a packed group a run of queries: row k holds coordinate k of all, then follow a row
+// each of squared norms (rounded down), conversion errors (rounded up) and terms of the linkage.
+inline constexpr std::size_t kPanelLanes = 32, kGroupLanes = 8;
+enum PanelRow : std::size_t { kNormRow, kErrorRow, kTermRow, kPanelExtraRows };
+
+constexpr std::size_t panel_floats(std::size_t dim) { return (dim + kPanelExtraRows) * kPanelLanes; }
+constexpr std::size_t group_floats(std::size_t dim) { return (dim + kPanelExtraRows) * kGroupLanes; }
+
+// Sums over more dimensions than this are sums of partial sums: it keeps a panel's share in the nearest cache, and
+// rounding errors grow with the length of a part, not with dim.
+inline constexpr std::size_t kFilterPart = 128;
+
+// product: |a|² + |b|² - 2ab, fast, its error relative to the norms. difference: Σ(a - b)², its error relative to
+// itself.
+enum class FilterForm { product, difference };
+// ward: gap / (1/n_a + 1/n_b), the term is 1/n. average: gap + v_a + v_b, the term is the variance.
+enum class FilterLinkage { ward, average };
+
+struct FilterTile {
+  const float* panel;
+  const float* groups;  // consecutive groups of queries, the last one perhaps not full
+  std::size_t query_count;
+  std::size_t dim;
+  float shrink;  // what a sum of squared differences is multiplied by, to be a lower bound
+  const float* query_cuts;
+  const float* panel_cuts;  // kPanelLanes
+  float* bounds;            // kPanelLanes a query
+  std::uint32_t* hits;      // a query: bit l if its bound for lane l is less than its own cut or the lane's
+};
+
+struct PairFilter {
+  using Bounds = void (*)(const FilterTile& tile);
+  std::array<std::array<Bounds, 2>, 2> bounds;  // [FilterForm][FilterLinkage]
+
+  void operator()(FilterForm form, FilterLinkage linkage, const FilterTile& tile) const {
+    bounds[static_cast<std::size_t>(form)][static_cast<std::size_t>(linkage)](tile);
+  }
+};
+
+}  // namespace silverbirch

@@ -1,0 +1,233 @@
+"""algorithm="blocked": exact linkage in many dimensions, by a float32 filter and a float64 recheck."""
+
+import fastcluster
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.cluster import hierarchy
+from scipy.spatial.distance import pdist, squareform
+
+import silverbirch as sb
+from brute_force import (
+    assert_each_merge_is_the_global_minimum,
+    definitions,
+    features_of,
+    few,
+    grid_points,
+    grouped_points,
+    ignore_square,
+    random_features,
+    random_points,
+    singles,
+)
+from silverbirch import _core
+
+METHODS = ["ward", "average", "weighted", "centroid", "median"]
+OF_SQUARES = ["average", "weighted"]  # of squared distances, that is
+REFERENCE = dict.fromkeys(METHODS, "nn_chain") | dict.fromkeys(["centroid", "median"], "generic")
+
+
+def blocked(data, method, **options):
+    """Heights in the units of the squared linkages: roots."""
+    squared = method in OF_SQUARES and not isinstance(data, sb.ClusterFeatures)
+    Z = sb.linkage(data, method, "sqeuclidean" if squared else "euclidean", algorithm="blocked", **options)
+    if squared:
+        Z[:, 2] **= 0.5
+    return Z
+
+
+def scipys(X, method):
+    if method not in OF_SQUARES:
+        return hierarchy.linkage(X, method)
+    Z = hierarchy.linkage(pdist(X, "sqeuclidean"), method)
+    Z[:, 2] **= 0.5
+    return Z
+
+
+def assert_greedy(Z, X, method):
+    """Replays the merges on the whole matrix of squared distances: each takes a nearest pair. Of ties, any will do."""
+    n = len(X)
+    D = squareform(pdist(X, "sqeuclidean"))
+    np.fill_diagonal(D, np.inf)
+    place, size = list(range(n)), np.ones(n)
+    for i, j, height, _ in np.asarray(Z):
+        a, b = place[int(i)], place[int(j)]
+        assert D[a, b] <= D.min() * (1 + 1e-9) + 1e-9
+        assert height**2 == pytest.approx(D[a, b], rel=1e-9, abs=1e-9)
+        if method == "ward":
+            merged = ((size[a] + size) * D[a] + (size[b] + size) * D[b] - size * D[a, b]) / (size[a] + size[b] + size)
+        else:
+            share = size[b] / (size[a] + size[b]) if method in ("average", "centroid") else 0.5
+            merged = (1 - share) * D[a] + share * D[b]
+            if method in ("centroid", "median"):
+                merged -= share * (1 - share) * D[a, b]
+        D[b] = D[:, b] = merged
+        D[a] = D[:, a] = D[b, b] = np.inf
+        size[b] += size[a]
+        place.append(b)
+
+
+def clustered(n, d, spread, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.uniform(-1, 1, size=(20, d))[rng.integers(0, 20, n)] + spread * rng.normal(size=(n, d))
+
+
+# Against others
+
+
+@pytest.mark.parametrize("method", METHODS)
+@given(shape=st.tuples(st.integers(2, 300), st.integers(1, 64)), seed=st.integers(0, 2**32 - 1), single=st.booleans())
+@few
+def test_random_points_give_scipys_tree(method, shape, seed, single):
+    X = np.random.default_rng(seed).normal(size=shape).astype(np.float32 if single else np.float64)
+    assert_allclose(blocked(X, method), scipys(X.astype(np.float64), method), rtol=1e-9)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@given(
+    shape=st.tuples(st.integers(30, 300), st.integers(1, 64)),
+    seed=st.integers(0, 2**32 - 1),
+    spread=st.sampled_from([1.0, 1e-2, 1e-4, 1e-7]),
+    offset=st.sampled_from([0.0, 1e3]),
+)
+@few
+def test_clustered_points_give_the_heights_of_the_reference(method, shape, seed, spread, offset):
+    """However small the clusters are against their distances, where products and float32 fail."""
+    X = offset + clustered(*shape, spread, seed)
+    expected = sb.linkage(sb.ClusterFeatures(1, X, 0), method, algorithm=REFERENCE[method])
+    Z = blocked(sb.ClusterFeatures(1, X, 0), method)
+    assert_allclose(Z[:, 2], expected[:, 2], rtol=1e-10)
+    assert_array_equal(Z[:, 3], expected[:, 3])
+
+
+@pytest.mark.parametrize("method", ["ward", "centroid", "median"])
+def test_many_dimensions_give_fastclusters_tree(method):
+    X = clustered(600, 384, 0.3).astype(np.float32)
+    assert_allclose(blocked(X, method), fastcluster.linkage_vector(X, method), rtol=1e-12)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_more_rows_than_a_block_give_the_tree_of_the_reference(method, n_jobs):
+    F = sb.ClusterFeatures(1, np.random.default_rng(0).normal(size=(1500, 40)), 0)
+    expected = sb.linkage(F, method, algorithm=REFERENCE[method])
+    assert_allclose(blocked(F, method, n_jobs=n_jobs), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("d", [3, 50])
+def test_weighted_features_give_the_tree_of_agnes(method, d):
+    F = random_features(200, d)
+    assert_allclose(blocked(F, method), sb.linkage(F, method, algorithm="agnes"), rtol=1e-12)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@given(data=grouped_points())
+@few
+def test_every_merge_of_features_is_the_global_minimum(method, data):
+    X, _, groups = data
+    name = f"squared {method}" if method in OF_SQUARES else method
+    assert_each_merge_is_the_global_minimum(blocked(features_of(X, groups), method), groups, definitions(X)[name])
+
+
+# Ties
+
+
+@pytest.mark.parametrize("method", METHODS)
+@ignore_square
+@given(X=grid_points())
+@few
+def test_every_merge_of_tied_points_is_the_global_minimum(method, X):
+    name = f"squared {method}" if method in OF_SQUARES else method
+    assert_each_merge_is_the_global_minimum(blocked(X, method), singles(X), definitions(X)[name])
+
+
+TIED = {
+    "grid": np.stack(np.meshgrid(*[np.arange(4.0)] * 4), axis=-1).reshape(-1, 4),
+    "grid that rounds": 3.3 + 0.1 * np.stack(np.meshgrid(*[np.arange(4.0)] * 4), axis=-1).reshape(-1, 4),
+    "binary": np.random.default_rng(0).integers(0, 2, size=(300, 12)).astype(float),
+    "one-hot": np.hstack([np.eye(5)[np.random.default_rng(s).integers(0, 5, 300)] for s in range(8)]),
+    "all equally far": np.eye(150),
+    "line": np.arange(300.0)[:, None] * np.ones(40),
+    "line with growing gaps": np.cumsum(1.02 ** np.arange(300))[:, None] * np.ones(40),
+    "duplicates": np.repeat(random_points(30, 40), 10, axis=0),
+    "one place": np.ones((50, 40)),
+    "zeros of both signs": np.random.default_rng(0).choice([0.0, -0.0, 1.0], size=(100, 3)),
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", TIED)
+def test_ties_and_duplicates_are_merged_greedily(method, name):
+    Z = blocked(TIED[name], method)
+    assert hierarchy.is_valid_linkage(Z)
+    assert_greedy(Z, TIED[name], method)
+
+
+# Bits
+
+
+@pytest.fixture
+def restored_instruction_set():
+    used = _core.instruction_set()
+    yield
+    _core.use_instruction_set(used)
+
+
+SAME_BITS = {
+    **TIED,
+    "random": np.random.default_rng(0).normal(size=(800, 150)),
+    "tight": clustered(600, 40, 1e-5),
+    "far away": 1e8 + clustered(400, 10, 0.1),
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", SAME_BITS)
+def test_threads_and_instruction_sets_give_the_same_bits(method, name, restored_instruction_set):
+    results = set()
+    for instruction_set in _core.supported_instruction_sets():
+        _core.use_instruction_set(instruction_set)
+        results |= {blocked(SAME_BITS[name], method, n_jobs=n_jobs).tobytes() for n_jobs in (1, 2, 3)}
+    assert len(results) == 1
+
+
+# Limits
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    "F",
+    [
+        sb.ClusterFeatures(np.geomspace(1e-30, 1e30, 60), random_points(60, 5), 0),
+        sb.ClusterFeatures(1, 1e100 * np.tanh(random_points(60, 5)), 0),
+        sb.ClusterFeatures(1, 1e-200 * random_points(60, 5), 0),
+        sb.ClusterFeatures(1e-30, random_points(60, 5), 1e175),
+        sb.ClusterFeatures(1, random_points(60, 5) * np.geomspace(1e-30, 1e30, 5), 0),
+    ],
+    ids=["weights", "large", "small", "sses", "columns"],
+)
+def test_numbers_at_the_ends_of_what_is_accepted_give_the_heights_of_the_reference(method, F):
+    expected = sb.linkage(F, method, algorithm=REFERENCE[method])
+    assert_allclose(blocked(F, method)[:, 2], expected[:, 2], rtol=1e-10)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("method", METHODS)
+def test_few_points_are_clustered(method, n):
+    X = random_points(n, 70)
+    assert_allclose(blocked(X, method), scipys(X, method) if n > 1 else np.empty((0, 4)), rtol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["single", "complete", "average", "minimax"])
+def test_linkages_it_cannot_do_are_refused(method):
+    with pytest.raises(ValueError, match=f"algorithm='blocked' cannot do this: use algorithm='auto' for '{method}'"):
+        sb.linkage(random_points(5), method, algorithm="blocked")
+
+
+@pytest.mark.parametrize("method", ["ward", "complete"])
+def test_distances_are_refused(method):
+    with pytest.raises(ValueError, match="algorithm='blocked' cannot do this"):
+        sb.linkage(pdist(random_points(5)), method, algorithm="blocked")
