@@ -55,6 +55,24 @@ void bind_linkage(nb::module_& m) {
       "Single linkage of points. Z with squared distances as heights, and prototypes.");
 
   m.def(
+      "cluster_points",
+      [](const Array1<const double>& weight, const Array2<const double>& points, const std::string& linkage,
+         const std::string& algorithm, std::size_t threads, Callback progress) -> std::optional<MergeArrays> {
+        const sb::FeaturesView features = view(weight, points, weight);  // the sses are not used
+        const auto kind = sb::linkage_from_name(linkage);
+        const auto how = sb::algorithm_from_name(algorithm);
+        auto merges = without_gil(std::move(progress), [&](const sb::Progress& report) {
+          return sb::cluster_points(features, kind, how, threads, report);
+        });
+        if (!merges) return std::nullopt;
+        return to_numpy_merges(std::move(*merges));
+      },
+      nb::arg("weight"), nb::arg("points"), nb::arg("linkage"), nb::arg("algorithm"), nb::arg("threads"),
+      nb::arg("progress").none(),
+      "Complete, average or weighted linkage of points, in linear memory. Z with squared distances as heights, and "
+      "prototypes; None if a distance matrix is faster.");
+
+  m.def(
       "cluster_matrix",
       [](const Array1<double>& condensed, const Array1<const double>& weight, const std::string& linkage,
          const std::string& algorithm, Callback progress) {

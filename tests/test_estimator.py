@@ -427,7 +427,7 @@ def test_pickle_of_a_minimax_model_keeps_the_prototypes():
 
 def test_distances_beyond_max_memory_are_refused_with_the_bytes_and_a_remedy_that_works():
     X = points(3000, 2)
-    model = sb.Betula(5, linkage="complete", max_memory="2MB")
+    model = sb.Betula(5, linkage="minimax", max_memory="2MB")
     leaves = len(clone(model).set_params(linkage="ward").fit(X).features_)
     with pytest.raises(sb.MemoryLimitError, match=r"36 MB.*max_memory leaves 1\.\d+ MB.*ward") as error:
         model.fit(X)
@@ -436,7 +436,7 @@ def test_distances_beyond_max_memory_are_refused_with_the_bytes_and_a_remedy_tha
     assert model.set_params(max_leaves=remedy).fit(X).n_clusters_ == 5
 
 
-@pytest.mark.parametrize("linkage", ["ward", "average", "weighted", "centroid", "median", "single"])
+@pytest.mark.parametrize("linkage", ["ward", "average", "weighted", "centroid", "median", "single", "complete"])
 def test_linear_linkages_stay_within_a_limit_the_distances_would_pass(linkage):
     assert sb.Betula(5, linkage=linkage, max_memory="1MB").fit(points(3000, 2)).n_clusters_ == 5
 

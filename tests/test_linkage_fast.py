@@ -1,4 +1,4 @@
-"""The algorithms that skip most distances: by an index ("rounds", "heap", "boruvka") or a float32 filter ("blocked")."""
+"""The algorithms that skip most distances, by an index ("rounds", "heap", "boruvka") or a filter ("blocked")."""
 
 import fastcluster
 import numpy as np

@@ -128,6 +128,8 @@ print("finished", flush=True)
         ("ward", "agnes", 5000, 3),
         ("centroid", "generic", 60_000, 100),
         ("minimax", "nn_chain", 8000, 1500),
+        ("complete", "rounds", 300_000, 8),
+        ("average", "rounds", 20_000, 60),
         ("ward", "blocked", 60_000, 100),
     ],
 )
@@ -151,11 +153,19 @@ def test_ctrl_c_stops_a_long_linkage(method, algorithm, rows, columns):
 # Memory
 
 
-@pytest.mark.parametrize("method", ["complete", "average", "weighted", "minimax"])
-def test_pairs_that_do_not_fit_are_refused_before_they_are_allocated(method):
+def test_pairs_that_do_not_fit_are_refused_before_they_are_allocated():
     X = np.zeros((3_000_000, 1))
     with pytest.raises(sb.MemoryLimitError, match=r"of 3000000 objects needs 36 TB .*aggregate first with CFTree"):
-        sb.linkage(X, method)
+        sb.linkage(X, "minimax")
+
+
+@pytest.mark.parametrize("method", ["complete", "average", "weighted"])
+def test_pairs_are_refused_where_no_index_pays(method, monkeypatch):
+    monkeypatch.setattr(linkage_module, "_physical_memory", lambda: 100)
+    structureless = np.random.default_rng(0).normal(size=(1200, 30))
+    with pytest.raises(sb.MemoryLimitError, match=r"needs 5.76 MB .*machine has 100 B.*algorithm='rounds'"):
+        sb.linkage(structureless, method)
+    assert len(sb.linkage(structureless, method, algorithm="rounds")) == 1199
 
 
 @pytest.mark.parametrize("algorithm", ["agnes", "anderberg"])
@@ -173,7 +183,9 @@ def test_other_metrics_need_memory_for_all_pairs(metric, monkeypatch):
 
 
 @pytest.mark.parametrize("data", [POINTS, FEATURES], ids=["points", "features"])
-@pytest.mark.parametrize("method", ["ward", "centroid", "median", "single", "medoid"])
+@pytest.mark.parametrize(
+    "method", ["ward", "centroid", "median", "single", "medoid", "complete", "average", "weighted"]
+)
 def test_linear_linkages_need_no_memory_for_pairs(data, method, monkeypatch):
     monkeypatch.setattr(linkage_module, "_physical_memory", lambda: 0)
     assert len(sb.linkage(data, method)) == 5
@@ -186,18 +198,18 @@ def test_averages_of_squared_distances_need_no_memory_for_pairs(monkeypatch):
 
 def test_the_need_for_memory_is_logged(caplog):
     with caplog.at_level(logging.INFO, "silverbirch"):
-        sb.linkage(random_points(100), "complete")
-    assert "complete linkage of 100 objects: 39.6 kB for the distances of all pairs" in caplog.messages
+        sb.linkage(random_points(100), "minimax")
+    assert "minimax linkage of 100 objects: 39.6 kB for the distances of all pairs" in caplog.messages
 
 
 def test_the_leaves_a_memory_error_proposes_do_fit():
     run = linkage_module.cluster_features
     with pytest.raises(sb.MemoryLimitError, match="leaves 10 kB: lower max_leaves to 50 or raise max_memory"):
-        run(random_features(60), "complete", "linkage", "auto", max_memory=10_000)
-    assert len(run(random_features(50), "complete", "linkage", "auto", max_memory=10_000)) == 49
+        run(random_features(60), "minimax", "linkage", "auto", max_memory=10_000)
+    assert len(run(random_features(50), "minimax", "linkage", "auto", max_memory=10_000)) == 49
 
 
 @pytest.mark.parametrize("physical", [None, 10**12])
 def test_a_memory_that_suffices_or_is_unknown_refuses_nothing(physical, monkeypatch):
     monkeypatch.setattr(linkage_module, "_physical_memory", lambda: physical)
-    assert len(sb.linkage(POINTS, "complete")) == 5
+    assert len(sb.linkage(POINTS, "minimax")) == 5

@@ -12,6 +12,7 @@
 
 #include "cf_distance.hpp"
 #include "feature_block.hpp"
+#include "hac/member_distance.hpp"
 #include "index/search.hpp"
 #include "pair_filter.hpp"
 #include "tree_kernels.hpp"
@@ -53,6 +54,7 @@ struct Kernels {
   double (*squared_gap)(const double* a, const double* b, std::size_t padded_dim);
   const PairFilter* pair_filter;
   const IndexSearch* index;
+  const MemberDistance* members;
   const TreeKernelSet* tree;
 
   Nearest nearest(CfDistance distance, const double* blocks, std::size_t dim, const Feature& query,

@@ -171,6 +171,11 @@ def cluster_single(weight: Annotated[NDArray[numpy.float64], dict(shape=(None,),
     Single linkage of points. Z with squared distances as heights, and prototypes.
     """
 
+def cluster_points(weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], points: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], linkage: str, algorithm: str, threads: int, progress: Callable[[int, int], None] | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64]] | None:
+    """
+    Complete, average or weighted linkage of points, in linear memory. Z with squared distances as heights, and prototypes; None if a distance matrix is faster.
+    """
+
 def cluster_matrix(condensed: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], linkage: str, algorithm: str, progress: Callable[[int, int], None] | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64]]:
     """Overwrites condensed. Z and prototypes."""
 

@@ -38,6 +38,8 @@ logger = logging.getLogger("silverbirch")
 _PROTOTYPE_LINKAGES = ("minimax", "medoid")
 _SINGLE_ALGORITHMS = ("mst", "boruvka")
 _INDEX_ALGORITHMS = ("rounds", "heap", "boruvka", "blocked")
+# Of points, by Euclidean distances: an index proposes neighbours and the points of the clusters decide.
+_VERIFIED_LINKAGES = ("complete", "average", "weighted")
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,9 @@ def linkage(
     result, "nn_chain" gives another dendrogram.
 
     "ward", "average" (squared), "weighted" (squared), "centroid", "median", "single" and "medoid" of points or features
-    need memory linear in their number; the others 8 bytes for each pair, and so do "agnes" and "anderberg".
+    need memory linear in their number, and so do "complete", "average" and "weighted" of points in low dimensions or in
+    groups, where "auto" finds that an index pays, and wherever algorithm="rounds" is asked for. Otherwise these need 8
+    bytes for each pair, as do "minimax", and "agnes" and "anderberg" for all.
     """
     mode = as_choice(mode, "mode", MODES)
     method = as_method(method, mode, "method")
@@ -233,6 +237,12 @@ def _cluster_centers(job: _Job, features: ClusterFeatures) -> Floats:
                 features.weight, features.mean, job.method, _matrix_algorithm(job), job.report()
             )
         )
+    if job.method in _VERIFIED_LINKAGES and job.algorithm in ("auto", "rounds"):
+        merges = _core.cluster_points(
+            features.weight, features.mean, job.method, job.algorithm, job.threads, job.report()
+        )
+        if merges is not None:
+            return _with_roots(merges[0])
     distances = _pairwise_squared(job, features, "centroid")
     for begin in range(0, len(distances), _PIECE):  # in pieces, so that Ctrl-C gets a turn
         piece = distances[begin : begin + _PIECE]
@@ -282,6 +292,8 @@ def _announce_pairs(job: _Job, count: int) -> None:
     linear = "method='ward' needs memory for the objects alone"
     if job.method in ("average", "weighted"):
         linear = "metric='sqeuclidean' or " + linear.replace("needs", "need")
+    if job.method in _VERIFIED_LINKAGES:
+        linear += ", and so do Euclidean distances with algorithm='rounds', in quadratic time"
     if job.max_memory is not None and needed > job.max_memory:
         raise MemoryLimitError(
             f"{job.method} linkage of {count} objects needs {bytes_text(needed)} for the distances of all pairs, "

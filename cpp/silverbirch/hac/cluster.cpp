@@ -16,6 +16,7 @@
 #include "mst.hpp"
 #include "nn_chain.hpp"
 #include "prototype_space.hpp"
+#include "verified.hpp"
 
 namespace silverbirch {
 
@@ -98,6 +99,15 @@ Merges cluster_single(const FeaturesView& points, Algorithm algorithm, std::size
   }
   const FeatureSpace space(points, CfDistance::centroid, Vote::by_weight);
   return run_mst(points.size, [&](std::size_t object, double* row) { space.distances_from(object, row); }, progress);
+}
+
+std::optional<Merges> cluster_points(const FeaturesView& points, Linkage linkage, Algorithm algorithm,
+                                     std::size_t threads, const Progress& progress) {
+  if (!is_verifiable(linkage) || (algorithm != Algorithm::automatic && algorithm != Algorithm::rounds))
+    throw unsuitable(algorithm);
+  VerifiedClustering clustering(points, linkage, threads, progress);
+  if (algorithm == Algorithm::automatic && !clustering.pays()) return std::nullopt;
+  return std::move(clustering).run();
 }
 
 Merges cluster_matrix(double* condensed, const double* weights, std::size_t objects, Linkage linkage,

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string_view>
 
 #include "../features.hpp"
@@ -30,6 +31,11 @@ Merges cluster_features(const FeaturesView& features, CfDistance distance, Vote 
 
 // Single linkage of points, in linear memory: automatic, mst or boruvka. Heights are squared distances.
 Merges cluster_single(const FeaturesView& points, Algorithm algorithm, std::size_t threads, const Progress& progress);
+
+// Complete, average or weighted linkage of points by their Euclidean distances, in linear memory: automatic or rounds.
+// Heights are squared distances. Nothing, if automatic and a distance matrix is faster.
+std::optional<Merges> cluster_points(const FeaturesView& points, Linkage linkage, Algorithm algorithm,
+                                     std::size_t threads, const Progress& progress);
 
 // By Lance-Williams recurrence. condensed holds what the recurrence works on (squared distances for centroid, median
 // and ward) and is overwritten. Not for minimax and medoid.

@@ -46,6 +46,9 @@ class IndexedClusters {
   bool is_reducible() const { return nearness_ != Nearness::centroid; }
   std::uint32_t name(Slot slot) const { return now_.names[slot]; }
   bool exists(Slot slot) const { return now_.cluster[slot].weight > 0.0; }
+  double weight(Slot slot) const { return now_.cluster[slot].weight; }
+  const double* mean(Slot slot) const { return lane(slot); }  // coordinates kLanes apart
+  const PackedTree& tree() const { return tree_; }
 
   NearestSlot nearest(Slot slot, NearestSlot known, std::size_t& visits) const {
     return find_(tree_, slot, known, visits);

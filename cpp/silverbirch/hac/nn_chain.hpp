@@ -12,8 +12,8 @@
 
 namespace silverbirch {
 
-template <ClusterSpace Space>
-void nn_chain(Space& space, MergeHistory& history, const Progress& progress) {
+template <ClusterSpace Space, class History>
+void nn_chain(Space& space, History& history, const Progress& progress) {
   const std::size_t objects = space.active().size();
   std::vector<std::size_t> chain;
   std::vector<bool> in_chain(objects, false);

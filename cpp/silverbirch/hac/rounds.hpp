@@ -15,27 +15,29 @@
 #include <cstdint>
 #include <vector>
 
+#include "../index/search.hpp"
 #include "../merge_history.hpp"
 #include "../parallel.hpp"
 #include "../progress.hpp"
-#include "indexed_clusters.hpp"
 
 namespace silverbirch {
 
+template <class Clusters>
 class Rounds {
  public:
-  Rounds(IndexedClusters& clusters, MergeHistory& history, std::size_t threads, const Progress& progress)
+  Rounds(Clusters& clusters, MergeHistory& history, std::size_t threads, const Progress& progress)
       : clusters_(clusters),
         history_(history),
         threads_(threads),
         progress_(progress),
         pointers_(clusters.slot_count()) {}
 
-  void run() {
+  // Until no more than `few` clusters are left.
+  void run(std::size_t few = 1) {
     const std::size_t merges = history_.size() + clusters_.alive() - 1;
     std::vector<Slot> fresh(clusters_.slot_count());
     for (std::size_t slot = 0; slot < fresh.size(); ++slot) fresh[slot] = static_cast<Slot>(slot);
-    while (clusters_.alive() > 1) {
+    while (clusters_.alive() > few) {
       progress_(history_.size(), merges);
       const bool many = fresh.size() >= clusters_.slot_count() / kFew;
       touched_.clear();
@@ -81,12 +83,12 @@ class Rounds {
   std::vector<Slot> look(std::vector<Slot> queries) {
     std::vector<NearestSlot> found(queries.size());
     const std::size_t threads = queries.size() < kWorthAThread ? 1 : threads_;
-    parallel_for(queries.size(), kPiece, threads, no_progress, [&](std::size_t begin, std::size_t end) {
+    const Progress polls{[&](std::size_t, std::size_t) { progress_.poll(); }};
+    parallel_for(queries.size(), kPiece, threads, polls, [&](std::size_t begin, std::size_t end) {
       std::size_t visits = 0;
       for (std::size_t i = begin; i < end; ++i)
         found[i] = clusters_.nearest(queries[i], known_neighbour(queries[i]), visits);
     });
-    progress_.poll();
     for (std::size_t i = 0; i < queries.size(); ++i) point(queries[i], found[i].slot, found[i].distance);
     touched_.insert(touched_.end(), queries.begin(), queries.end());
 
@@ -178,7 +180,7 @@ class Rounds {
   static constexpr std::size_t kPiece = 256, kWorthAThread = 2048;
   static constexpr std::uint32_t kNeverSeen = static_cast<std::uint32_t>(-1);
 
-  IndexedClusters& clusters_;
+  Clusters& clusters_;
   MergeHistory& history_;
   std::size_t threads_;
   const Progress& progress_;

@@ -47,6 +47,21 @@ struct BySlot {
   SILVERBIRCH_INLINE bool prefers(Slot a, Slot b) const {
     return b == kNoSlot || pair_key(names[self], names[a]) < pair_key(names[self], names[b]);
   }
+  SILVERBIRCH_INLINE double verified(Slot, double bound, double) const { return bound; }
+  SILVERBIRCH_INLINE double limit(double distance) const { return distance * kSlack; }
+};
+
+// A slot whose distances have to be verified, in order of their lower bounds.
+struct ByVerifiedSlot : BySlot {
+  const Verification& verification;
+  SILVERBIRCH_INLINE double verified(Slot slot, double bound, double limit) const {
+    if (verification.exact[self] && verification.exact[slot]) return bound;
+    return verification.distance(verification.clusters, self, slot, limit);
+  }
+  SILVERBIRCH_INLINE double limit(double distance) const {
+    const double reach = __builtin_sqrt(distance) * (1.0 + 1e-12) + verification.margin;
+    return reach * reach;
+  }
 };
 
 struct ByComponent {
@@ -62,13 +77,15 @@ struct ByComponent {
   SILVERBIRCH_INLINE bool prefers(Slot a, Slot b) const {
     return b == kNoSlot || pair_key(names[self], names[a]) < pair_key(names[self], names[b]);
   }
+  SILVERBIRCH_INLINE double verified(Slot, double bound, double) const { return bound; }
+  SILVERBIRCH_INLINE double limit(double distance) const { return distance * kSlack; }
 };
 
 template <class Nearness, class Asker, std::size_t Dim>
 class Search {
  public:
   SILVERBIRCH_INLINE Search(const PackedTree& tree, const double* mean, double term, Asker asker, NearestSlot known)
-      : tree_(tree), mean_(mean), term_(term), asker_(asker), best_(known), limit_(known.distance * kSlack) {}
+      : tree_(tree), mean_(mean), term_(term), asker_(asker), best_(known), limit_(asker.limit(known.distance)) {}
 
   SILVERBIRCH_INLINE NearestSlot best() const { return best_; }
   SILVERBIRCH_INLINE std::size_t visits() const { return visits_; }
@@ -104,12 +121,14 @@ class Search {
     for (; near; near &= near - 1) {
       const unsigned lane = static_cast<unsigned>(__builtin_ctz(near));
       const double other_term = rows[lane / kLanes * index_block_doubles(dim()) + dim() * kLanes + lane % kLanes];
-      const double distance = Nearness::distance(gaps[lane], term_, other_term);
+      const double bound = Nearness::distance(gaps[lane], term_, other_term);
       const Slot slot = static_cast<Slot>(leaf * kClusterLeaf + lane);
-      if (distance > best_.distance || asker_.ignores(slot)) continue;
+      if (bound > limit_ || asker_.ignores(slot)) continue;
+      const double distance = asker_.verified(slot, bound, best_.distance);
+      if (distance > best_.distance) continue;
       if (distance == best_.distance && !asker_.prefers(slot, best_.slot)) continue;
       best_ = {slot, distance};
-      limit_ = distance * kSlack;
+      limit_ = asker_.limit(distance);
     }
   }
 
@@ -176,6 +195,18 @@ NearestSlot nearest_to_slot(const PackedTree& tree, Slot slot, NearestSlot known
   return search.best();
 }
 
+template <class Nearness, std::size_t Dim>
+NearestSlot nearest_verified(const PackedTree& tree, Slot slot, NearestSlot known, const Verification& verification,
+                             std::size_t& visits) {
+  const std::size_t dim = Dim ? Dim : tree.dim;
+  const double* mean = tree.blocks + slot / kLanes * index_block_doubles(dim) + slot % kLanes;
+  Search<Nearness, ByVerifiedSlot, Dim> search(tree, mean, mean[dim * kLanes], {{slot, tree.names}, verification},
+                                               known);
+  search.climb(slot / kClusterLeaf);
+  visits += search.visits();
+  return search.best();
+}
+
 template <std::size_t Dim>
 NearestSlot nearest_in_other(const PackedTree& tree, const Components& components, Slot slot, double within) {
   const std::size_t dim = Dim ? Dim : tree.dim;
@@ -203,11 +234,15 @@ void nearest_to_points(const PackedTree& tree, const double* points, Slot likely
 #define SILVERBIRCH_OTHER(dim) nearest_in_other<dim>
 #define SILVERBIRCH_POINTS(dim) nearest_to_points<dim>
 #define SILVERBIRCH_WARD(dim) nearest_to_slot<WardNearness, dim>
+#define SILVERBIRCH_VERIFIED_CENTROID(dim) nearest_verified<CentroidNearness, dim>
+#define SILVERBIRCH_VERIFIED_AVERAGE(dim) nearest_verified<AverageNearness, dim>
 
 extern const IndexSearch SILVERBIRCH_INDEX_SEARCH;
 const IndexSearch SILVERBIRCH_INDEX_SEARCH = {
     {{SILVERBIRCH_FOR_DIMENSIONS(SILVERBIRCH_CENTROID), SILVERBIRCH_FOR_DIMENSIONS(SILVERBIRCH_AVERAGE),
       SILVERBIRCH_FOR_DIMENSIONS(SILVERBIRCH_WARD)}},
+    {{SILVERBIRCH_FOR_DIMENSIONS(SILVERBIRCH_VERIFIED_CENTROID),
+      SILVERBIRCH_FOR_DIMENSIONS(SILVERBIRCH_VERIFIED_AVERAGE)}},
     SILVERBIRCH_FOR_DIMENSIONS(SILVERBIRCH_OTHER),
     SILVERBIRCH_FOR_DIMENSIONS(SILVERBIRCH_POINTS),
 };

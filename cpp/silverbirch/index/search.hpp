@@ -71,6 +71,15 @@ SILVERBIRCH_INLINE std::uint64_t pair_key(std::uint32_t a, std::uint32_t b) {
   return x ^ (x >> 31);
 }
 
+// A linkage the index only has a lower bound of: what the distance really is has to be asked.
+struct Verification {
+  // The distance of two slots, or any number above `limit` if it is above.
+  double (*distance)(const void* clusters, Slot a, Slot b, double limit);
+  const void* clusters;
+  const std::uint8_t* exact;  // slots between which the bound is the distance
+  double margin;              // how far from each other, or from the true place, rounding may have put means
+};
+
 struct IndexSearch {
   static constexpr std::size_t kUnrolled = 8;  // dimensions with loops of fixed length; 0 stands for all others
 
@@ -78,6 +87,11 @@ struct IndexSearch {
   // the leaves looked at to `visits`.
   using NearestToSlot = NearestSlot (*)(const PackedTree& tree, Slot slot, NearestSlot known, std::size_t& visits);
   std::array<std::array<NearestToSlot, kUnrolled + 1>, 3> nearest_to_slot;
+
+  // The same, where the nearness is a lower bound of what is to be minimised.
+  using NearestVerified = NearestSlot (*)(const PackedTree& tree, Slot slot, NearestSlot known,
+                                          const Verification& verification, std::size_t& visits);
+  std::array<std::array<NearestVerified, kUnrolled + 1>, 2> nearest_verified;  // centroid, average
 
   // The nearest slot of another component, in Euclidean distance, then by pair_key; kNoSlot if none is as near as
   // `within`.
