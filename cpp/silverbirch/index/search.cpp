@@ -40,8 +40,12 @@ struct WardNearness {
 // point from outside.
 struct BySlot {
   static constexpr std::size_t stride = kLanes;  // of the coordinates of its mean
+  static constexpr bool ignores_only_itself = true;
   Slot self;
   const std::uint32_t* names;
+  SILVERBIRCH_INLINE unsigned own_lane(std::size_t leaf) const {
+    return self / kClusterLeaf == leaf ? 1U << self % kClusterLeaf : 0U;
+  }
   SILVERBIRCH_INLINE bool ignores(Slot slot) const { return slot == self; }
   SILVERBIRCH_INLINE bool ignores(std::size_t, std::size_t) const { return false; }
   SILVERBIRCH_INLINE bool prefers(Slot a, Slot b) const {
@@ -66,6 +70,7 @@ struct ByVerifiedSlot : BySlot {
 
 struct ByComponent {
   static constexpr std::size_t stride = kLanes;
+  static constexpr bool ignores_only_itself = false;
   Slot self;
   std::uint32_t own;
   const Components& components;
@@ -118,18 +123,41 @@ class Search {
       store(gaps + p, gap);
       near |= lanes(Nearness::within(gap, load(row + dim() * kLanes), term_, limit_)) << p;
     }
-    for (; near; near &= near - 1) {
-      const unsigned lane = static_cast<unsigned>(__builtin_ctz(near));
-      const double other_term = rows[lane / kLanes * index_block_doubles(dim()) + dim() * kLanes + lane % kLanes];
-      const double bound = Nearness::distance(gaps[lane], term_, other_term);
-      const Slot slot = static_cast<Slot>(leaf * kClusterLeaf + lane);
-      if (bound > limit_ || asker_.ignores(slot)) continue;
-      const double distance = asker_.verified(slot, bound, best_.distance);
-      if (distance > best_.distance) continue;
-      if (distance == best_.distance && !asker_.prefers(slot, best_.slot)) continue;
-      best_ = {slot, distance};
-      limit_ = asker_.limit(distance);
+    if constexpr (Asker::ignores_only_itself) near &= ~asker_.own_lane(leaf);
+    if (Asker::ignores_only_itself && __builtin_popcount(near) > 2) near = consider_nearest(leaf, rows, gaps, near);
+    for (; near; near &= near - 1) consider(leaf, rows, gaps, static_cast<unsigned>(__builtin_ctz(near)));
+  }
+
+  SILVERBIRCH_INLINE const double* terms_at(const double* rows, std::size_t lane) const {
+    return rows + lane / kLanes * index_block_doubles(dim()) + dim() * kLanes + lane % kLanes;
+  }
+
+  SILVERBIRCH_INLINE void consider(std::size_t leaf, const double* rows, const double* gaps, unsigned lane) {
+    const double bound = Nearness::distance(gaps[lane], term_, *terms_at(rows, lane));
+    const Slot slot = static_cast<Slot>(leaf * kClusterLeaf + lane);
+    if (bound > limit_ || asker_.ignores(slot)) return;
+    const double distance = asker_.verified(slot, bound, best_.distance);
+    if (distance > best_.distance) return;
+    if (distance == best_.distance && !asker_.prefers(slot, best_.slot)) return;
+    best_ = {slot, distance};
+    limit_ = asker_.limit(distance);
+  }
+
+  // Many lanes are near only where little is known yet: after the one of the least gap, few are left.
+  SILVERBIRCH_INLINE unsigned consider_nearest(std::size_t leaf, const double* rows, const double* gaps,
+                                               unsigned near) {
+    unsigned nearest = static_cast<unsigned>(__builtin_ctz(near));
+    double least = gaps[nearest];
+    for (unsigned rest = near & (near - 1); rest; rest &= rest - 1) {
+      const unsigned lane = static_cast<unsigned>(__builtin_ctz(rest));
+      nearest = gaps[lane] < least ? lane : nearest;
+      least = gaps[lane] < least ? gaps[lane] : least;
     }
+    consider(leaf, rows, gaps, nearest);
+    unsigned left = 0;
+    for (std::size_t p = 0; p < kClusterLeaf; p += kWidth)
+      left |= lanes(Nearness::within(load(gaps + p), load(terms_at(rows, p)), term_, limit_)) << p;
+    return left & near & ~(1U << nearest);
   }
 
   // The children of a node among `wanted` that can hold something nearer, the nearest first.
