@@ -1,5 +1,7 @@
 """Aggregation against a random sample of the same size: python benchmarks/sample_quality.py [data …] [--rows N]
 
+The real data (cities.parquet, flights.parquet, packages-minilm.npy) is looked for in the folder $SILVERBIRCH_DATA.
+
 Both are clustered by Ward linkage, cut into k clusters, and label all rows by the same step: the cluster of the exactly
 nearest leaf (or sampled row), and then, in a second column, the nearest mean of those clusters. The figure is the root
 mean squared distance of the rows to the mean of their cluster. Trees depend on the order of the rows and samples on
@@ -10,6 +12,7 @@ Raw rows go to benchmarks/results/sample_quality.csv; `--table` makes the Markdo
 
 import argparse
 import csv
+import os
 import time
 from collections import defaultdict
 from pathlib import Path
@@ -22,7 +25,7 @@ from silverbirch import _core
 from silverbirch.demo import gaussian_mixture
 
 Floats = NDArray[np.float64]
-DATA_FOLDER = Path("/work/shared/data")
+DATA_FOLDER = Path(os.environ.get("SILVERBIRCH_DATA", "data"))
 RESULTS = Path(__file__).parent / "results" / "sample_quality.csv"
 CLUSTERS = [500, 50]
 SIZES = {"embeddings": [1_000, 4_000]}  # of the others:
@@ -42,13 +45,17 @@ def imbalanced(rows: int) -> Floats:
     return centers[component] + spreads[component, None] * random.normal(size=(rows, 5))
 
 
+def real_data(name: str) -> Path:
+    path = DATA_FOLDER / name
+    if not path.exists():
+        raise SystemExit(f"{path} is not there: name other data, or set SILVERBIRCH_DATA to the folder that has it")
+    return path
+
+
 def parquet(name: str) -> Floats:
     import pandas
 
-    path = DATA_FOLDER / f"{name}.parquet"
-    if not path.exists():
-        raise SystemExit(f"{path} is not there: name other data, or put a table of that name there")
-    return pandas.read_parquet(path).select_dtypes("number").dropna().to_numpy(dtype=np.float64)
+    return pandas.read_parquet(real_data(f"{name}.parquet")).select_dtypes("number").dropna().to_numpy(dtype=np.float64)
 
 
 def flights(_: int) -> Floats:
@@ -63,7 +70,7 @@ DATA = {
     "imbalanced": imbalanced,
     "cities": lambda _: parquet("cities"),
     "flights": flights,
-    "embeddings": lambda _: np.load(DATA_FOLDER / "packages-minilm.npy").astype(np.float64),
+    "embeddings": lambda _: np.load(real_data("packages-minilm.npy")).astype(np.float64),
 }
 
 
