@@ -35,6 +35,7 @@ NearestIndex::NearestIndex(const double* points, std::size_t count, std::size_t 
 
 template <class Scalar>
 void NearestIndex::nearest(const Scalar* rows, std::size_t row_count, std::int64_t* numbers) const {
+  constexpr std::size_t kAhead = 8 * kLanes;
   const std::size_t dim = tree_.dim;
   RowOrder row_order = row_order_;
   std::vector<std::uint32_t> order;
@@ -43,6 +44,9 @@ void NearestIndex::nearest(const Scalar* rows, std::size_t row_count, std::int64
   Slot nearest[kLanes] = {};
   Slot likely = kNoSlot;
   for (std::size_t begin = 0; begin < row_count; begin += kLanes) {
+    // The rows of a group lie anywhere: have those of a later one fetched in the meantime.
+    for (std::size_t lane = 0; lane < kLanes && begin + kAhead + lane < row_count; ++lane)
+      __builtin_prefetch(rows + order[begin + kAhead + lane] * dim);
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
       const Scalar* row = rows + order[std::min(begin + lane, row_count - 1)] * dim;
       for (std::size_t k = 0; k < dim; ++k) group[k * kLanes + lane] = static_cast<double>(row[k]);
