@@ -15,12 +15,15 @@ namespace {
 // About a millisecond's worth of rows, whatever their width.
 std::size_t rows_between_reports(std::size_t dim) { return std::max<std::size_t>(1, 4096 / dim); }
 
+// Enough to hide what memory takes; more would only find their ways again more often.
+constexpr std::size_t kLargestGroup = 8;
+
 // Rounds of k-means at a split.
 constexpr int kHalvingRounds = 4;
 
 // The entry that makes a node overflow is put into it before it is split, so there is room for one more.
-NodeShape shape_of(std::size_t dim, const TreeOptions& options) {
-  return node_shape(dim, options.branching + 1, options.distance == CfDistance::ward);
+NodeShape shape_of(std::size_t dim, const TreeOptions& options, std::uint64_t weight_bits) {
+  return node_shape(dim, options.branching + 1, options.distance == CfDistance::ward, weight_bits);
 }
 
 }  // namespace
@@ -29,12 +32,10 @@ CfTree::CfTree(std::size_t dim, const TreeOptions& options)
     : dim_(dim),
       options_(options),
       kernels_(&tree_kernels(dim)),
-      inner_(shape_of(dim, options), true),
-      leaf_(shape_of(dim, options), false),
+      inner_(shape_of(dim, options, kLeadingBits), true),
+      leaf_(shape_of(dim, options, kAllBits), false),
       root_(leaf_.create()),
       origin_(dim),
-      row_(dim),
-      position_(inner_.shape().entry_floats),
       values_(2 * inner_.shape().slots) {
   if (dim == 0) throw std::invalid_argument("a tree needs rows of at least one column");
   if (options.branching < 2) throw std::invalid_argument("branching must be at least 2");
@@ -42,22 +43,58 @@ CfTree::CfTree(std::size_t dim, const TreeOptions& options)
 }
 
 std::size_t CfTree::bytes_per_node(std::size_t dim, std::size_t branching) {
-  const NodeShape shape = node_shape(dim, branching + 1, true);
+  const NodeShape shape = node_shape(dim, branching + 1, true, kAllBits);
   return node_bytes(shape) + shape.slots * sizeof(NodeId) + 64;
+}
+
+// Features that look for their ways together.
+class CfTree::Group {
+ public:
+  explicit Group(const CfTree& tree)
+      : dim_(tree.dim_),
+        position_floats_((tree.inner_.shape().entry_floats + kRouteLanes - 1) / kRouteLanes * kRouteLanes),
+        travellers_(kLargestGroup),
+        positions_(kLargestGroup * position_floats_),
+        rows_(kLargestGroup * dim_) {}
+
+  std::size_t size() const { return size_; }
+  void clear() { size_ = 0; }
+  void add(const Feature& feature) { travellers_[size_++].feature = feature; }
+  void add_row(const double* row, double weight) { add({weight, row, 0.0}); }
+  void add_row(const float* row, double weight) {
+    double* wide = rows_.data() + size_ * dim_;
+    std::copy_n(row, dim_, wide);
+    add({weight, wide, 0.0});
+  }
+
+  Traveller& operator[](std::size_t i) { return travellers_[i]; }
+  float* position(std::size_t i) { return positions_.data() + i * position_floats_; }
+
+ private:
+  std::size_t dim_, position_floats_, size_ = 0;
+  std::vector<Traveller> travellers_;
+  AlignedFloats positions_;
+  std::vector<double> rows_;
+};
+
+// Exact duplicates are looked for one by one, and a row of many dimensions has enough to fetch on its own.
+std::size_t CfTree::group_size() const {
+  return options_.squared_threshold == 0.0 || dim_ > kFewDimensions ? 1 : kLargestGroup;
 }
 
 template <class Scalar>
 void CfTree::insert_rows(const Scalar* rows, const double* weights, std::size_t row_count, const Progress& progress) {
   const std::size_t pause = rows_between_reports(dim_);
-  for (std::size_t r = 0; r < row_count; ++r) {
-    if (r % pause == 0) progress(r, row_count);
-    const double weight = weights ? weights[r] : 1.0;
-    if (weight == 0.0) continue;
-    if constexpr (std::is_same_v<Scalar, double>) {
-      insert({weight, rows + r * dim_, 0.0}, progress);
-    } else {
-      std::copy_n(rows + r * dim_, dim_, row_.begin());
-      insert({weight, row_.data(), 0.0}, progress);
+  Group group(*this);
+  for (std::size_t r = 0; r < row_count;) {
+    progress(r, row_count);
+    for (const std::size_t end = std::min(r + pause, row_count); r < end;) {
+      group.clear();
+      for (const std::size_t most = group_size(); r < end && group.size() < most; ++r) {
+        const double weight = weights ? weights[r] : 1.0;
+        if (weight > 0.0) group.add_row(rows + r * dim_, weight);
+      }
+      insert(group, progress);
     }
   }
   progress(row_count, row_count);
@@ -68,9 +105,15 @@ template void CfTree::insert_rows(const double*, const double*, std::size_t, con
 
 void CfTree::insert_features(const FeaturesView& features, const Progress& progress) {
   const std::size_t pause = rows_between_reports(dim_);
-  for (std::size_t i = 0; i < features.size; ++i) {
-    if (i % pause == 0) progress(i, features.size);
-    if (features.weight[i] > 0.0) insert(features[i], progress);
+  Group group(*this);
+  for (std::size_t i = 0; i < features.size;) {
+    progress(i, features.size);
+    for (const std::size_t end = std::min(i + pause, features.size); i < end;) {
+      group.clear();
+      for (const std::size_t most = group_size(); i < end && group.size() < most; ++i)
+        if (features.weight[i] > 0.0) group.add(features[i]);
+      insert(group, progress);
+    }
   }
   progress(features.size, features.size);
 }
@@ -80,28 +123,85 @@ void CfTree::raise_threshold(double squared_threshold) {
   if (options_.squared_threshold > 0.0) directory_.clear();
 }
 
-void CfTree::insert(const Feature& feature, const Progress& progress) {
-  place(feature);
-  total_weight_ += feature.weight;
-  if (leaf_count_ > options_.max_leaves || node_count() > options_.max_nodes) rebuild(progress);
+// One after the other, to the same bits as if each had come alone; but the ways are found together, so that the memory
+// of one is fetched while the others are at work, and found again where one before changed what is on the way.
+void CfTree::insert(Group& group, const Progress& progress) {
+  std::uint64_t found = 0;
+  bool lost = true;
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    Traveller& traveller = group[i];
+    if (options_.squared_threshold == 0.0 && absorb_duplicate(traveller.feature)) {
+      lost = true;
+    } else {
+      if (lost || last_split_ > found) {
+        find_ways(group, i);
+        found = clock_;
+        lost = false;
+      } else {
+        renew_way(traveller, found);
+      }
+      place(traveller);
+    }
+    total_weight_ += traveller.feature.weight;
+    if (leaf_count_ > options_.max_leaves || node_count() > options_.max_nodes) {
+      rebuild(progress);
+      lost = true;
+    }
+  }
 }
 
-void CfTree::place(const Feature& feature) {
-  if (options_.squared_threshold == 0.0 && absorb_duplicate(feature)) return;
-  prepare_route(feature);
-  path_.clear();
-  NodeId node = root_;
-  for (std::size_t level = height_; level > 0; --level) {
-    const Step step = {node, nearest_entry(inner_, node, feature)};
-    path_.push_back(step);
-    node = inner_.child(node, step.slot);
-    add_to(inner_, step, feature);
+void CfTree::find_ways(Group& group, std::size_t first) {
+  for (std::size_t i = first; i < group.size(); ++i) {
+    prepare(group[i], group.position(i));
+    group[i].path.clear();
+    group[i].leaf.node = root_;
   }
-  if (leaf_.count(node) > 0 && absorb(feature, {node, nearest_entry(leaf_, node, feature)})) return;
-  write(leaf_, {node, leaf_.count(node)++}, feature);
-  ++leaf_count_;
-  if (options_.squared_threshold == 0.0) directory_.put(feature.mean, dim_, node);
-  if (leaf_.count(node) > options_.branching) split_upwards(node);
+  for (std::size_t level = height_; level > 0; --level)
+    for (std::size_t i = first; i < group.size(); ++i) {
+      Traveller& traveller = group[i];
+      const NodeId node = traveller.leaf.node;
+      traveller.path.push_back({node, nearest_entry(inner_, node, traveller)});
+      traveller.leaf.node = inner_.child(node, traveller.path.back().slot);
+      pool(level - 1).prefetch_routing(traveller.leaf.node);
+    }
+  for (std::size_t i = first; i < group.size(); ++i) {
+    Step& leaf = group[i].leaf;
+    leaf.slot = nearest_entry(leaf_, leaf.node, group[i]);
+    leaf_.prefetch_record(leaf.node, leaf.slot);
+  }
+}
+
+// Searches the nodes again that changed since the way was found, and all below a turn.
+void CfTree::renew_way(Traveller& traveller, std::uint64_t found) {
+  bool turned = false;
+  if (last_inner_change_ > found) {
+    NodeId node = root_;
+    for (Step& step : traveller.path) {
+      if (turned || inner_.last_change(node) > found) {
+        const Step now = {node, nearest_entry(inner_, node, traveller)};
+        turned = turned || now.slot != step.slot;
+        step = now;
+      }
+      node = inner_.child(node, step.slot);
+    }
+    traveller.leaf.node = node;
+  }
+  if (turned || leaf_.last_change(traveller.leaf.node) > found)
+    traveller.leaf.slot = nearest_entry(leaf_, traveller.leaf.node, traveller);
+}
+
+void CfTree::place(Traveller& traveller) {
+  const Feature& feature = traveller.feature;
+  const NodeId node = traveller.leaf.node;
+  if (leaf_.count(node) == 0 || !absorb(feature, traveller.leaf)) {
+    write(leaf_, {node, leaf_.count(node)++}, feature);
+    ++leaf_count_;
+    if (options_.squared_threshold == 0.0) directory_.put(feature.mean, dim_, node);
+  }
+  leaf_.last_change(node) = ++clock_;
+  for (std::size_t level = 1; level <= height_; ++level)
+    add_weight(traveller.path[height_ - level], feature.weight, pool(level - 1));
+  if (leaf_.count(node) > options_.branching) split_upwards(node, traveller.path);
 }
 
 bool CfTree::absorb(const Feature& feature, const Step& target) {
@@ -122,22 +222,33 @@ bool CfTree::absorb_duplicate(const Feature& feature) {
   if (slot == leaf_.count(node)) return false;
   for (std::size_t level = 0; level < height_; ++level) {
     const NodeId parent = pool(level).parent(node);
-    add_to(inner_, {parent, inner_.slot_of_child(parent, node)}, feature);
+    add_weight({parent, inner_.slot_of_child(parent, node)}, feature.weight, pool(level));
     node = parent;
   }
   return true;
 }
 
-void CfTree::add_to(NodePool& nodes, const Step& target, const Feature& feature) {
-  kernels_->absorb(nodes.record(target.node, target.slot), nodes.routing(target.node), nodes.shape(), target.slot,
-                   feature, origin_.data());
+// An inner entry always has the weight of all that is below it. Its mean, which hardly moves once the entry is heavy,
+// is renewed only when the weight comes to its next step: so most rows change nothing that another row's way depends
+// on. The step follows from the weight alone: a tree that was stored goes on to the same bits.
+void CfTree::add_weight(const Step& target, double weight, const NodePool& nodes) {
+  double& sum = inner_.record(target.node, target.slot)[dim_];
+  const double before = seen_weight(sum, kLeadingBits);
+  sum += weight;
+  if (seen_weight(sum, kLeadingBits) == before) return;
+  summarize(target.node, target.slot, nodes, inner_.child(target.node, target.slot));
+  inner_.last_change(target.node) = last_inner_change_ = ++clock_;
+}
+
+void CfTree::copy_to(double* record, const Feature& feature) const {
+  std::copy_n(feature.mean, dim_, record);
+  record[dim_] = feature.weight;
+  record[dim_ + 1] = feature.sse;
 }
 
 void CfTree::write(NodePool& nodes, const Step& target, const Feature& feature) {
   double* record = nodes.record(target.node, target.slot);
-  std::copy_n(feature.mean, dim_, record);
-  record[dim_] = feature.weight;
-  record[dim_ + 1] = feature.sse;
+  copy_to(record, feature);
   kernels_->copy_for_routing(nodes.routing(target.node), nodes.shape(), target.slot, record, origin_.data());
 }
 
@@ -148,27 +259,28 @@ void CfTree::set_origin(const Features& amid) {
   has_origin_ = amid.size() > 0;
 }
 
-void CfTree::prepare_route(const Feature& feature) {
+void CfTree::prepare(Traveller& traveller, float* position) {
+  const Feature& feature = traveller.feature;
   if (!has_origin_) {
     std::copy_n(feature.mean, dim_, origin_.begin());
     has_origin_ = true;
   }
-  const float squared_norm = kernels_->position(feature.mean, origin_.data(), dim_, position_.data());
+  const float squared_norm = kernels_->position(feature.mean, origin_.data(), dim_, position);
   const double variance = feature.sse / feature.weight;
   routed_ = routed_ && squared_norm <= kLargestRoutedSquare && variance <= kLargestRoutedVariance &&
             feature.weight >= kSmallestRoutedWeight && total_weight_ + feature.weight <= kLargestRoutedWeight;
-  query_ = {position_.data(), squared_norm, static_cast<float>(feature.weight), static_cast<float>(variance)};
+  traveller.query = {position, squared_norm, static_cast<float>(feature.weight), static_cast<float>(variance)};
   const bool row = options_.distance == CfDistance::ward && feature.weight == 1.0;
-  route_ = row ? Route::ward_row : static_cast<Route>(options_.distance);
+  traveller.route = row ? Route::ward_row : static_cast<Route>(options_.distance);
 }
 
 // The least distant entry, the lowest slot among equals. Floats tell which come into question, doubles decide.
-std::size_t CfTree::nearest_entry(const NodePool& nodes, NodeId node, const Feature& feature) {
+std::size_t CfTree::nearest_entry(const NodePool& nodes, NodeId node, const Traveller& traveller) {
   const std::size_t count = nodes.count(node);
   float limit = 0.0f;
   if (routed_) {
-    const Candidates candidates = kernels_->nearest_entry[static_cast<std::size_t>(route_)](
-        nodes.routing(node), nodes.shape(), count, query_, values_.data());
+    const Candidates candidates = kernels_->nearest_entry[static_cast<std::size_t>(traveller.route)](
+        nodes.routing(node), nodes.shape(), count, traveller.query, values_.data());
     if (candidates.sure) return candidates.slot;
     limit = candidates.limit;
   }
@@ -176,7 +288,7 @@ std::size_t CfTree::nearest_entry(const NodePool& nodes, NodeId node, const Feat
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t s = 0; s < count; ++s) {
     if (routed_ && values_[s] > limit) continue;
-    const double squared = squared_distance(options_.distance, feature, nodes.entry(node, s));
+    const double squared = squared_distance(options_.distance, traveller.feature, nodes.seen_entry(node, s));
     if (squared < least) {
       least = squared;
       nearest = s;
@@ -197,7 +309,8 @@ void CfTree::move_in(std::size_t level, NodeId node) {
     for (std::size_t s = 0; s < leaf_.count(node); ++s) directory_.put(leaf_.entry(node, s).mean, dim_, node);
 }
 
-void CfTree::split_upwards(NodeId overfull) {
+void CfTree::split_upwards(NodeId overfull, std::vector<Step>& path) {
+  last_split_ = ++clock_;
   for (std::size_t level = 0;; ++level) {
     NodePool& nodes = pool(level);
     const NodeId sibling = split(nodes, overfull);
@@ -208,9 +321,9 @@ void CfTree::split_upwards(NodeId overfull) {
       inner_.count(root_) = 1;
       inner_.child(root_, 0) = overfull;
       nodes.parent(overfull) = root_;
-      path_.insert(path_.begin(), {root_, 0});
+      path.insert(path.begin(), {root_, 0});
     }
-    const Step parent = path_[height_ - 1 - level];
+    const Step parent = path[height_ - 1 - level];
     const std::size_t end = inner_.count(parent.node)++;
     inner_.child(parent.node, end) = sibling;
     nodes.parent(sibling) = parent.node;
@@ -309,8 +422,10 @@ void CfTree::distances_from(const NodePool& nodes, NodeId node, std::size_t slot
 
 // Sets an inner entry to the sum of all entries of the child.
 void CfTree::summarize(NodeId inner_node, std::size_t slot, const NodePool& nodes, NodeId child) {
-  write(inner_, {inner_node, slot}, nodes.entry(child, 0));
-  for (std::size_t i = 1; i < nodes.count(child); ++i) add_to(inner_, {inner_node, slot}, nodes.entry(child, i));
+  double* record = inner_.record(inner_node, slot);
+  copy_to(record, nodes.entry(child, 0));
+  for (std::size_t i = 1; i < nodes.count(child); ++i) kernels_->merge(record, nodes.entry(child, i), dim_);
+  kernels_->copy_for_routing(inner_.routing(inner_node), inner_.shape(), slot, record, origin_.data());
 }
 
 namespace {
@@ -354,14 +469,23 @@ CfTree CfTree::merged(double room, double tried, double least_growth, const Prog
   TreeOptions options = options_;
   options.squared_threshold = squared_merge_threshold(tried, sibling_costs(progress), share_to_free, room, least_growth,
                                                       whole.sse[0] / whole.weight[0]);
+  options.max_leaves = options.max_nodes = std::numeric_limits<std::size_t>::max();  // one step at a time
   CfTree smaller(dim_, options);
   smaller.set_origin(whole);
   const std::vector<NodeId> nodes = leaf_nodes();
   // Backwards, so that the leaves that were created together do not meet again in the same order.
+  Group group(smaller);
   for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
+    for (std::size_t s = leaf_.count(*node); s-- > 0;) {
+      group.add(leaf_.entry(*node, s));
+      if (s > 0 && group.size() < smaller.group_size()) continue;
+      smaller.insert(group, progress);
+      group.clear();
+    }
     progress.poll();
-    for (std::size_t s = leaf_.count(*node); s-- > 0;) smaller.place(leaf_.entry(*node, s));
   }
+  smaller.options_.max_leaves = options_.max_leaves;
+  smaller.options_.max_nodes = options_.max_nodes;
   return smaller;
 }
 
@@ -444,6 +568,8 @@ CfTree::CfTree(std::size_t dim, const TreeOptions& options, const TreeLevels& le
   total_weight_ = total_weight;
   set_origin(levels.entries.front());
   if (height_ > 0) root_ = inner_.create();
+  Traveller stored{};
+  AlignedFloats position(inner_.shape().entry_floats);
   std::vector<NodeId> nodes = {root_};
   for (std::size_t l = 0; l <= height_; ++l) {
     const bool inner = l < height_;
@@ -458,7 +584,8 @@ CfTree::CfTree(std::size_t dim, const TreeOptions& options, const TreeLevels& le
       for (std::uint32_t s = 0; s < levels.counts[l][i]; ++s, ++entry) {
         if (s >= options.branching || entry >= levels.entries[l].size())
           throw std::invalid_argument("a stored tree must hold as many entries as its nodes count");
-        prepare_route(levels.entries[l][entry]);  // notices what is beyond the range of the filter
+        stored.feature = levels.entries[l][entry];
+        prepare(stored, position.data());  // notices what is beyond the range of the filter
         write(here, {nodes[i], here.count(nodes[i])++}, levels.entries[l][entry]);
         if (!inner) continue;
         // The leaf pool starts with the node that was made for an empty tree.

@@ -353,14 +353,12 @@ SILVERBIRCH_INLINE double move_mean(double* mean, const double* other, double sh
 }
 
 template <std::size_t D>
-void absorb(double* record, float* routing, const NodeShape& shape, std::size_t slot, const Feature& other,
-            const double* origin) {
-  const std::size_t dim = D > 0 ? D : shape.dim;
+void merge(double* record, const Feature& other, std::size_t told_dim) {
+  const std::size_t dim = D > 0 ? D : told_dim;
   const double weight = record[dim], sum_of_weights = weight + other.weight, share = other.weight / sum_of_weights;
   const double gap = move_mean<D>(record, other.mean, share, dim);
   record[dim] = sum_of_weights;
   record[dim + 1] += other.sse + weight * share * gap;
-  write_routing<D>(routing, shape, slot, record, origin);
 }
 
 template <std::size_t D>
@@ -432,7 +430,7 @@ constexpr TreeKernels few() {
           position<D>,
           squared_distance<D>,
           copy_for_routing<D>,
-          absorb<D>,
+          merge<D>,
           absorb_within<D>};
 }
 
@@ -443,7 +441,7 @@ constexpr TreeKernels many() {
           position<0>,
           squared_distance<0>,
           copy_for_routing<0>,
-          absorb<0>,
+          merge<0>,
           absorb_within<0>};
 }
 
