@@ -290,7 +290,7 @@ class CFTree:
     @classmethod
     def _from_state(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> CFTree:
         tree = cls(**header["parameters"])
-        depth = as_count(header["levels"], "levels", least=0, most=64)
+        depth = as_count(header["levels"], "levels", least=0, most=1024)
         names = {f"{level}.{name}" for level in range(depth) for name in ("count", "weight", "mean", "sse")}
         if set(arrays) != names:
             raise ValueError("it has other arrays than its levels need")
