@@ -93,17 +93,17 @@ SILVERBIRCH_INLINE void first_gaps(const float* row, const NodeShape& shape, con
   for (std::size_t v = 0; v < Vectors; ++v) gaps[v] += odd[v];
 }
 
-// Writes gaps and values of all entries by the first dimensions.
+// Writes gaps and values of all entries, and of the empty slots beside them, by the first dimensions.
 template <class Kind>
-SILVERBIRCH_INLINE Lowest first_values(const float* routing, const NodeShape& shape, const RouteQuery& query,
-                                       float* values) {
+SILVERBIRCH_INLINE Lowest first_values(const float* routing, const NodeShape& shape, std::size_t count,
+                                       const RouteQuery& query, float* values) {
   constexpr std::size_t kOne = kRouteLanes / kWidth, kTwo = 2 * kOne;
   const float* first_row = routing + shape.mean_floats;
   const float* second_row = first_row + shape.slots;
   Lowest lowest(shape);
-  for (std::size_t s = 0; s < shape.slots;) {
+  for (std::size_t s = 0; s < count;) {
     Floats gaps[kTwo];
-    const bool two = s + 2 * kRouteLanes <= shape.slots;
+    const bool two = s + kRouteLanes < count;
     if (two)
       first_gaps<Kind, kTwo>(routing + s, shape, query.position, gaps);
     else
@@ -121,9 +121,9 @@ SILVERBIRCH_INLINE Lowest first_values(const float* routing, const NodeShape& sh
 // More dimensions. The first of them, lanes being entries, are enough to rule out many entries, because a sum of
 // squares only grows; for the others lanes are dimensions.
 template <class Kind>
-Candidates nearest_wide_entry(const float* routing, const NodeShape& shape, std::size_t, const RouteQuery& query,
+Candidates nearest_wide_entry(const float* routing, const NodeShape& shape, std::size_t count, const RouteQuery& query,
                               float* values) {
-  const Lowest lowest = first_values<Kind>(routing, shape, query, values);
+  const Lowest lowest = first_values<Kind>(routing, shape, count, query, values);
   const float winner = lowest.value();
   std::size_t best = lowest.slot(winner);
   float limit = doubtful_limit<Kind>(winner, shape, query);
@@ -150,7 +150,7 @@ Candidates nearest_wide_entry(const float* routing, const NodeShape& shape, std:
     open_count = 0;
   };
   finish();
-  for (std::size_t s = 0; s < shape.slots; s += kWidth)
+  for (std::size_t s = 0; s < count; s += kWidth)
     for (unsigned lanes = lanes_up_to(load(values + s), limit); lanes != 0; lanes &= lanes - 1) {
       const std::size_t slot = s + static_cast<std::size_t>(__builtin_ctz(lanes));
       if (slot == most_promising) continue;
@@ -159,8 +159,7 @@ Candidates nearest_wide_entry(const float* routing, const NodeShape& shape, std:
     }
   if (open_count > 0) finish();
   int within = 0;
-  for (std::size_t s = 0; s < shape.slots; s += kWidth)
-    within += __builtin_popcount(lanes_up_to(load(values + s), limit));
+  for (std::size_t s = 0; s < count; s += kWidth) within += __builtin_popcount(lanes_up_to(load(values + s), limit));
   return {best, limit, within == 1};
 }
 
