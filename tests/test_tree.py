@@ -108,6 +108,18 @@ def test_chunks_give_the_same_bits_as_the_whole(size, X):
     assert snapshot(whole) == snapshot(chunked)
 
 
+@pytest.mark.parametrize("distance", CF_DISTANCES)
+def test_rows_that_come_together_give_the_same_bits_as_rows_that_come_alone(distance):
+    """The core lets several rows look for their ways at once."""
+    rng = np.random.default_rng(5)
+    X, weight = rng.normal(size=(3000, 3)), rng.integers(0, 4, size=3000) / 3
+    together, alone = (sb.CFTree(max_leaves=300, branching=8, distance=distance) for _ in range(2))
+    together.insert(X, weight)
+    for i in range(3000):
+        alone.insert(X[i : i + 1], weight[i : i + 1])
+    assert snapshot(together) == snapshot(alone)
+
+
 @each_data
 def test_the_threshold_never_shrinks_and_rebuilds_are_counted(X):
     tree = sb.CFTree(max_leaves=5, branching=3)

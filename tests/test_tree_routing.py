@@ -96,6 +96,13 @@ def test_moved_data_gives_the_same_leaves_in_every_layout(dimensions):
     np.testing.assert_allclose(there.sse, here.sse, rtol=1e-5, atol=1e-4)
 
 
+@pytest.mark.parametrize("distance", CF_DISTANCES)
+@pytest.mark.parametrize("scale", [1e-12, 1e6, 1e12])
+def test_no_row_goes_to_an_empty_slot_whatever_the_scale(scale, distance):
+    X = scale * random_rows(300, 2)
+    assert_holds(sb.CFTree(max_leaves=100, branching=15, distance=distance).insert(X).features, X)
+
+
 @settings(deadline=None, max_examples=40)
 @given(
     st.integers(1, 80),

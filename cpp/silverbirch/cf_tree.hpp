@@ -83,24 +83,38 @@ class CfTree {
     std::size_t slot;
   };
 
+  // A feature on its way down, and where it has been.
+  struct Traveller {
+    Feature feature;
+    RouteQuery query;
+    Route route;
+    std::vector<Step> path;  // from the root to the parent of the leaf node
+    Step leaf;
+  };
+  class Group;
+
   NodePool& pool(std::size_t level) { return level == 0 ? leaf_ : inner_; }
-  void insert(const Feature& feature, const Progress& progress);
-  void place(const Feature& feature);
+  std::size_t group_size() const;
+  void insert(Group& group, const Progress& progress);
+  void find_ways(Group& group, std::size_t first);
+  void renew_way(Traveller& traveller, std::uint64_t found);
+  void place(Traveller& traveller);
   bool absorb(const Feature& feature, const Step& target);
   bool absorb_duplicate(const Feature& feature);
-  void add_to(NodePool& nodes, const Step& target, const Feature& feature);
+  void add_weight(const Step& target, double weight, const NodePool& nodes);
+  void copy_to(double* record, const Feature& feature) const;
   void write(NodePool& nodes, const Step& target, const Feature& feature);
 
   void set_origin(const Features& amid);
-  void prepare_route(const Feature& feature);
-  std::size_t nearest_entry(const NodePool& nodes, NodeId node, const Feature& feature);
+  void prepare(Traveller& traveller, float* position);
+  std::size_t nearest_entry(const NodePool& nodes, NodeId node, const Traveller& traveller);
   double squared_distance(CfDistance distance, const Feature& a, const Feature& b) const;
 
   NodeId split(NodePool& nodes, NodeId node);
   bool halve_by_means(const NodePool& nodes, NodeId node);
   std::pair<std::size_t, std::size_t> far_pair(const NodePool& nodes, NodeId node);
   void distances_from(const NodePool& nodes, NodeId node, std::size_t slot, std::vector<double>& squared) const;
-  void split_upwards(NodeId overfull);
+  void split_upwards(NodeId overfull, std::vector<Step>& path);
   void move_in(std::size_t level, NodeId node);
   void summarize(NodeId inner_node, std::size_t slot, const NodePool& nodes, NodeId child);
 
@@ -124,15 +138,15 @@ class CfTree {
   bool routed_ = true;  // false once there was a feature beyond the range of the filter
   bool has_origin_ = false;
 
+  // What changed since a way was found. Counts changes; zero is before all.
+  std::uint64_t clock_ = 0;
+  std::uint64_t last_split_ = 0, last_inner_change_ = 0;
+
   // Scratch space of one insertion.
-  std::vector<Step> path_;  // from the root to the parent of the leaf node
-  std::vector<double> row_;
   std::vector<double> to_left_, to_right_;  // distances from the seeds of a split
   std::vector<double> half_means_[2];
   std::vector<std::uint8_t> goes_right_, next_goes_right_;
-  AlignedFloats position_, values_;
-  RouteQuery query_{};
-  Route route_{};
+  AlignedFloats values_;
 };
 
 }  // namespace silverbirch

@@ -21,7 +21,10 @@ using NodeId = std::uint32_t;
 // heavy entry.
 inline constexpr float kFarFromOrigin = 1e17f, kHeavy = 1e30f, kSpread = 1e33f;
 
-inline NodeShape node_shape(std::size_t dim, std::size_t entries, bool ward) {
+// The way down sees the weight of an inner entry in steps of a quarter of a power of two, see cf_tree.cpp.
+inline constexpr std::uint64_t kAllBits = ~std::uint64_t{0}, kLeadingBits = kAllBits << (52 - 2);
+
+inline NodeShape node_shape(std::size_t dim, std::size_t entries, bool ward, std::uint64_t weight_bits) {
   const auto rounded_up = [](std::size_t n, std::size_t unit) { return (n + unit - 1) / unit * unit; };
   const std::size_t slots = rounded_up(entries, kRouteLanes);
   const bool few = dim <= kFewDimensions, several = dim <= kSeveralDimensions;
@@ -30,6 +33,7 @@ inline NodeShape node_shape(std::size_t dim, std::size_t entries, bool ward) {
   return {.dim = dim,
           .slots = slots,
           .ward = ward,
+          .weight_bits = weight_bits,
           // a small record lies within one cache line
           .record_doubles = dim + 2 <= 4 ? 4 : rounded_up(dim + 2, 8),
           .first_floats = by_dimension,
@@ -55,6 +59,7 @@ class NodePool {
     nodes_.emplace_back(static_cast<std::byte*>(::operator new(node_bytes(), kAlignment)));
     for (std::size_t s = 0; s < shape_.slots; ++s) clear_routing(id, s);
     counts_.push_back(0);
+    changes_.push_back(0);
     parents_.push_back(id);
     if (has_children_) children_.resize(children_.size() + shape_.slots);
     return id;
@@ -71,14 +76,32 @@ class NodePool {
     const double* mean = reinterpret_cast<const double*>(nodes_[id].get()) + s * shape_.record_doubles;
     return {mean[shape_.dim], mean, mean[shape_.dim + 1]};
   }
+  // What the routing copy is of.
+  Feature seen_entry(NodeId id, std::size_t s) const {
+    const Feature whole = entry(id, s);
+    return {seen_weight(whole.weight, shape_.weight_bits), whole.mean, whole.sse};
+  }
   float* routing(NodeId id) { return reinterpret_cast<float*>(nodes_[id].get() + record_bytes()); }
   const float* routing(NodeId id) const { return reinterpret_cast<const float*>(nodes_[id].get() + record_bytes()); }
 
   std::uint32_t& count(NodeId id) { return counts_[id]; }
   std::uint32_t count(NodeId id) const { return counts_[id]; }
-  NodeId& parent(NodeId id) { return parents_[id]; }  // its own number for the root
+  std::uint64_t& last_change(NodeId id) { return changes_[id]; }  // by the clock of the tree
+  NodeId& parent(NodeId id) { return parents_[id]; }              // its own number for the root
   NodeId& child(NodeId id, std::size_t s) { return children_[id * shape_.slots + s]; }
   NodeId child(NodeId id, std::size_t s) const { return children_[id * shape_.slots + s]; }
+
+  // Fetches what the next search of a node reads, or the part of it that fits the memory's queue.
+  void prefetch_routing(NodeId id) const {
+    const std::byte* begin = nodes_[id].get() + record_bytes();
+    const std::size_t size = std::min<std::size_t>(node_bytes() - record_bytes(), 32 * 64);
+    for (std::size_t offset = 0; offset < size; offset += 64) __builtin_prefetch(begin + offset);
+  }
+  void prefetch_record(NodeId id, std::size_t s) const {
+    const auto* begin = reinterpret_cast<const double*>(nodes_[id].get()) + s * shape_.record_doubles;
+    const std::size_t size = std::min<std::size_t>(shape_.record_doubles, 16 * 8);
+    for (std::size_t offset = 0; offset < size; offset += 8) __builtin_prefetch(begin + offset, 1);
+  }
 
   std::size_t slot_of_child(NodeId id, NodeId child_id) const {
     std::size_t s = 0;
@@ -103,7 +126,7 @@ class NodePool {
 
   std::size_t memory_bytes() const {
     return size() * node_bytes() + nodes_.capacity() * sizeof(void*) + counts_.capacity() * sizeof(std::uint32_t) +
-           (children_.capacity() + parents_.capacity()) * sizeof(NodeId);
+           changes_.capacity() * sizeof(std::uint64_t) + (children_.capacity() + parents_.capacity()) * sizeof(NodeId);
   }
 
  private:
@@ -119,6 +142,7 @@ class NodePool {
   bool has_children_;
   std::vector<std::unique_ptr<std::byte, Free>> nodes_;
   std::vector<std::uint32_t> counts_;
+  std::vector<std::uint64_t> changes_;
   std::vector<NodeId> parents_, children_;
 };
 

@@ -12,6 +12,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 
 #include "cf_distance.hpp"
 #include "feature_block.hpp"
@@ -35,6 +36,7 @@ inline constexpr std::size_t kRouteCount = 7;
 struct NodeShape {
   std::size_t dim, slots;      // slots: a multiple of kRouteLanes
   bool ward;                   // the first row holds n/(n+1), else sse/n; the second holds n
+  std::uint64_t weight_bits;   // of a weight's bits, those that the way down sees
   std::size_t record_doubles;  // from one record to the next: mean, weight, sse and what aligns them
   std::size_t first_floats;    // so many dimensions of the means are stored dimension by dimension,
   std::size_t entry_floats;    // and the others entry by entry; so many in all, padded with zeros
@@ -42,6 +44,11 @@ struct NodeShape {
   int number_bits;             // a mask as wide as the largest slot
   float relative_doubt;        // how much larger, relatively, a value may be whose order is not sure
 };
+
+// A weight as the way down sees it. Inner entries are renewed each time that this changes, see cf_tree.cpp.
+SILVERBIRCH_INLINE double seen_weight(double weight, std::uint64_t weight_bits) {
+  return __builtin_bit_cast(double, __builtin_bit_cast(std::uint64_t, weight) & weight_bits);
+}
 
 // A feature on its way down.
 struct RouteQuery {
@@ -70,10 +77,9 @@ struct TreeKernels {
   // Renews the routing copy of one record.
   void (*copy_for_routing)(float* routing, const NodeShape& shape, std::size_t slot, const double* record,
                            const double* origin);
-  // Merges a feature into a record and renews its routing copy.
-  void (*absorb)(double* record, float* routing, const NodeShape& shape, std::size_t slot, const Feature& other,
-                 const double* origin);
-  // The same if their distance by the criterion is within the threshold; else false.
+  // Merges a feature into a record.
+  void (*merge)(double* record, const Feature& other, std::size_t dim);
+  // The same, and renews the routing copy, if their distance by the criterion is within the threshold; else false.
   bool (*absorb_within)(CfDistance criterion, double squared_threshold, double* record, float* routing,
                         const NodeShape& shape, std::size_t slot, const Feature& other, const double* origin);
 };
@@ -98,7 +104,7 @@ SILVERBIRCH_INLINE void write_routing(float* routing, const NodeShape& shape, st
     for (std::size_t k = 0; k < part; ++k) routing[k * shape.slots + slot] = static_cast<float>(record[k] - origin[k]);
     for (std::size_t k = part; k < dim; ++k) others[k - part] = static_cast<float>(record[k] - origin[k]);
   }
-  const double n = record[dim], sse = record[dim + 1];
+  const double n = seen_weight(record[dim], shape.weight_bits), sse = record[dim + 1];
   float* rows = routing + shape.mean_floats;
   rows[slot] = static_cast<float>(shape.ward ? n / (n + 1.0) : sse / n);
   rows[shape.slots + slot] = static_cast<float>(n);

@@ -113,7 +113,7 @@ def restored(
 
 def _taken_levels(header: dict[str, Any], arrays: Arrays, prefix: str) -> list[Level]:
     """The levels of one tree, checked and taken out of the arrays."""
-    depth = as_count(header["levels"], "levels", least=0, most=64)
+    depth = as_count(header["levels"], "levels", least=0, most=1024)
     if not {f"{prefix}{level}.{name}" for level in range(depth) for name in _LEVEL} <= set(arrays):
         raise ValueError("it has other arrays than its levels need")
     levels = [_checked_level([arrays.pop(f"{prefix}{level}.{name}") for name in _LEVEL]) for level in range(depth)]

@@ -1,0 +1,87 @@
+// How a CF-tree of too many leaves becomes a smaller one.
+#include <algorithm>
+#include <utility>
+
+#include "cf_tree_group.hpp"
+#include "threshold.hpp"
+
+namespace silverbirch {
+
+namespace {
+
+// What a limit allows after a rebuild. A limit too small to leave room in whole numbers may be used up.
+std::size_t after_rebuild(std::size_t limit) {
+  return limit - static_cast<std::size_t>(kLeastRoom * static_cast<double>(limit));
+}
+
+// So many leaves tell how much it costs to merge one with its nearest sibling.
+constexpr std::size_t kSampledLeaves = 2048;
+
+}  // namespace
+
+// Terminates: the threshold grows by a constant factor at least, and once it exceeds the spread of the data every
+// feature is absorbed by the first leaf it meets. The smaller tree is built beside the old one, so that an interrupt
+// loses nothing.
+void CfTree::rebuild(const Progress& progress) {
+  const std::size_t max_leaves = after_rebuild(options_.max_leaves), max_nodes = after_rebuild(options_.max_nodes);
+  const double room = room_to_free(total_weight_, static_cast<double>(leaf_count_));
+  double least_growth = kLeastGrowth, tried = 0.0;
+  do {
+    // Too many nodes for the memory do not say how many leaves are too many: some, then.
+    const double leaves = static_cast<double>(leaf_count_);
+    const double share_to_free = std::max((leaves - static_cast<double>(max_leaves)) / leaves, kLeastRoom);
+    const Features whole = total();
+    tried = squared_merge_threshold(tried, sibling_costs(progress), share_to_free, room, least_growth,
+                                    whole.sse[0] / whole.weight[0]);
+    CfTree smaller = merged(tried, progress);
+    smaller.raise_threshold(absorption_threshold(tried, room, options_.squared_threshold));
+    smaller.rebuild_count_ = rebuild_count_ + 1;
+    *this = std::move(smaller);
+    least_growth = 1.0 + 2.0 * (least_growth - 1.0);
+  } while (leaf_count_ > max_leaves || node_count() > max_nodes);
+}
+
+CfTree CfTree::merged(double squared_merge_threshold, const Progress& progress) const {
+  TreeOptions options = options_;
+  options.squared_threshold = squared_merge_threshold;
+  options.max_leaves = options.max_nodes = std::numeric_limits<std::size_t>::max();  // one step at a time
+  CfTree smaller(dim_, options);
+  if (leaf_count_ > 0) smaller.set_origin(total());
+  const std::vector<NodeId> nodes = leaf_nodes();
+  // Backwards, so that the leaves that were created together do not meet again in the same order.
+  Group group(smaller);
+  for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
+    for (std::size_t s = leaf_.count(*node); s-- > 0;) {
+      group.add(leaf_.entry(*node, s));
+      if (s > 0 && group.size() < smaller.group_size()) continue;
+      smaller.insert(group, progress);
+      group.clear();
+    }
+    progress.poll();
+  }
+  smaller.options_.max_leaves = options_.max_leaves;
+  smaller.options_.max_nodes = options_.max_nodes;
+  smaller.total_weight_ = total_weight_;
+  return smaller;
+}
+
+// For the leaves of some nodes, evenly chosen, the squared cost of the cheapest merge inside the node.
+std::vector<double> CfTree::sibling_costs(const Progress& progress) const {
+  std::vector<double> costs;
+  const auto every = static_cast<NodeId>(1 + leaf_count_ / kSampledLeaves);
+  for (NodeId node = 0; node < leaf_.size(); node += every) {
+    const std::size_t count = leaf_.count(node);
+    progress.poll();
+    if (count < 2) continue;
+    for (std::size_t s = 0; s < count; ++s) {
+      const Feature leaf = leaf_.entry(node, s);
+      double least = std::numeric_limits<double>::infinity();
+      for (std::size_t other = 0; other < count; ++other)
+        if (other != s) least = std::min(least, squared_distance(options_.absorption, leaf, leaf_.entry(node, other)));
+      costs.push_back(least);
+    }
+  }
+  return costs;
+}
+
+}  // namespace silverbirch

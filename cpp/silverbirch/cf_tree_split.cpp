@@ -1,0 +1,143 @@
+// How an overfull node of a CF-tree becomes two.
+#include <algorithm>
+#include <utility>
+
+#include "cf_tree.hpp"
+
+namespace silverbirch {
+
+namespace {
+
+// Rounds of k-means at a split.
+constexpr int kHalvingRounds = 4;
+
+}  // namespace
+
+// Tells what a node refers to where it is now: the children of an inner node, the rows of a leaf.
+void CfTree::move_in(std::size_t level, NodeId node) {
+  if (level > 0)
+    for (std::size_t s = 0; s < inner_.count(node); ++s) pool(level - 1).parent(inner_.child(node, s)) = node;
+  else if (options_.squared_threshold == 0.0)
+    for (std::size_t s = 0; s < leaf_.count(node); ++s) directory_.put(leaf_.entry(node, s).mean, dim_, node);
+}
+
+void CfTree::split_upwards(NodeId overfull, std::vector<Step>& path) {
+  last_split_ = ++clock_;
+  for (std::size_t level = 0;; ++level) {
+    NodePool& nodes = pool(level);
+    const NodeId sibling = split(nodes, overfull);
+    move_in(level, sibling);
+    if (level == height_) {
+      root_ = inner_.create();
+      ++height_;
+      inner_.count(root_) = 1;
+      inner_.child(root_, 0) = overfull;
+      nodes.parent(overfull) = root_;
+      path.insert(path.begin(), {root_, 0});
+    }
+    const Step parent = path[height_ - 1 - level];
+    const std::size_t end = inner_.count(parent.node)++;
+    inner_.child(parent.node, end) = sibling;
+    nodes.parent(sibling) = parent.node;
+    summarize(parent.node, parent.slot, nodes, overfull);
+    summarize(parent.node, end, nodes, sibling);
+    if (inner_.count(parent.node) <= options_.branching) return;
+    overfull = parent.node;
+  }
+}
+
+// Splits in two: each entry goes to the nearer of a far pair, equals to the smaller side, and then to the nearer of the
+// means of the halves. Returns the new node.
+NodeId CfTree::split(NodePool& nodes, NodeId node) {
+  const std::size_t count = nodes.count(node);
+  const auto [left_seed, right_seed] = far_pair(nodes, node);
+  std::size_t left_count = 1, right_count = 1;
+  goes_right_.assign(count, 0);
+  goes_right_[right_seed] = 1;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i == left_seed || i == right_seed) continue;
+    goes_right_[i] = to_right_[i] < to_left_[i] || (to_right_[i] == to_left_[i] && right_count < left_count);
+    ++(goes_right_[i] ? right_count : left_count);
+  }
+  for (int round = 0; round < kHalvingRounds && halve_by_means(nodes, node); ++round) continue;
+
+  const NodeId sibling = nodes.create();
+  nodes.count(node) = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const NodeId to = goes_right_[i] ? sibling : node;
+    const std::size_t end = nodes.count(to)++;
+    if (to == node && end == i) continue;
+    write(nodes, {to, end}, nodes.entry(node, i));
+    nodes.copy_child(to, end, node, i);
+  }
+  for (std::size_t i = nodes.count(node); i < count; ++i) nodes.clear_routing(node, i);
+  return sibling;
+}
+
+// One step of k-means on the means of the entries, weights aside: compact halves make the way down go wrong less often.
+// False if nothing changed.
+bool CfTree::halve_by_means(const NodePool& nodes, NodeId node) {
+  const std::size_t count = nodes.count(node);
+  const double* base = nodes.entry(node, 0).mean;  // small differences, wherever the data lies
+  double sizes[2] = {};
+  for (auto& mean : half_means_) mean.assign(dim_, 0.0);
+  for (std::size_t i = 0; i < count; ++i) {
+    const double* mean = nodes.entry(node, i).mean;
+    std::vector<double>& sum = half_means_[goes_right_[i]];
+    sizes[goes_right_[i]] += 1.0;
+    for (std::size_t k = 0; k < dim_; ++k) sum[k] += mean[k] - base[k];
+  }
+  for (std::size_t side = 0; side < 2; ++side)
+    for (std::size_t k = 0; k < dim_; ++k) half_means_[side][k] = base[k] + half_means_[side][k] / sizes[side];
+
+  next_goes_right_.resize(count);
+  std::size_t right_count = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Feature entry = nodes.entry(node, i);
+    const auto distance_to = [&](std::size_t side) {
+      return squared_distance(CfDistance::centroid, entry, {1.0, half_means_[side].data(), 0.0});
+    };
+    next_goes_right_[i] = distance_to(1) < distance_to(0);
+    right_count += next_goes_right_[i];
+  }
+  if (right_count == 0 || right_count == count || next_goes_right_ == goes_right_) return false;
+  std::swap(goes_right_, next_goes_right_);
+  return true;
+}
+
+// Two entries far from each other, and the distances of all entries from either: the farthest from the first entry,
+// then the farthest from that, and so on while it gets farther.
+std::pair<std::size_t, std::size_t> CfTree::far_pair(const NodePool& nodes, NodeId node) {
+  const auto farthest = [](const std::vector<double>& squared) {
+    return static_cast<std::size_t>(std::max_element(squared.begin(), squared.end()) - squared.begin());
+  };
+  std::size_t left = 0;
+  distances_from(nodes, node, left, to_left_);
+  std::size_t right = farthest(to_left_);
+  for (;;) {
+    distances_from(nodes, node, right, to_right_);
+    const std::size_t next = farthest(to_right_);
+    if (!(to_right_[next] > to_left_[right])) return {left, right};
+    left = right;
+    right = next;
+    std::swap(to_left_, to_right_);
+  }
+}
+
+void CfTree::distances_from(const NodePool& nodes, NodeId node, std::size_t slot, std::vector<double>& squared) const {
+  squared.resize(nodes.count(node));
+  const Feature from = nodes.entry(node, slot);
+  for (std::size_t s = 0; s < squared.size(); ++s)
+    squared[s] = squared_distance(options_.distance, from, nodes.entry(node, s));
+  squared[slot] = -1.0;  // not from itself
+}
+
+// Sets an inner entry to the sum of all entries of the child.
+void CfTree::summarize(NodeId inner_node, std::size_t slot, const NodePool& nodes, NodeId child) {
+  double* record = inner_.record(inner_node, slot);
+  copy_to(record, nodes.entry(child, 0));
+  for (std::size_t i = 1; i < nodes.count(child); ++i) kernels_->merge(record, nodes.entry(child, i), dim_);
+  kernels_->copy_for_routing(inner_.routing(inner_node), inner_.shape(), slot, record, origin_.data());
+}
+
+}  // namespace silverbirch
