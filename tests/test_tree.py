@@ -548,3 +548,17 @@ def test_a_tree_counts_leaves_points_and_rebuilds():
 def test_insert_returns_the_tree():
     tree = sb.CFTree()
     assert tree.insert(random_rows()) is tree
+
+
+@pytest.mark.parametrize("distance", ["centroid", "manhattan", "ward"])
+def test_many_dimensions_do_not_collapse_into_one_leaf(distance):
+    """All rows are about as far from each other, so thresholds that merge nothing and everything are close."""
+    tree = sb.CFTree(max_leaves=300, distance=distance).insert(random_rows(1200, 800))
+    assert 75 <= len(tree) <= 300
+
+
+def test_far_outliers_do_not_fill_the_memory_with_empty_nodes():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(6000, 70)) * 10 ** rng.uniform(-3, 3, size=(6000, 1))
+    tree = sb.CFTree(max_leaves=2000, distance="average").insert(X)
+    assert tree.memory_bytes < 20 * 8 * 2000 * 70

@@ -34,7 +34,7 @@ def test_an_interrupted_insert_keeps_the_rows_up_to_then():
 
 
 def test_an_interrupted_rebuild_loses_nothing():
-    X = random_rows(600_000)
+    X = random_rows(1_200_000)
     tree = sb.CFTree(max_leaves=20_000, branching=2)
     interrupts = start = 0
 

@@ -1,5 +1,6 @@
 // How a CF-tree of too many leaves becomes a smaller one.
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "cf_tree_group.hpp"
@@ -17,6 +18,8 @@ std::size_t after_rebuild(std::size_t limit) {
 // So many leaves tell how much it costs to merge one with its nearest sibling.
 constexpr std::size_t kSampledLeaves = 2048;
 
+constexpr int kMostHalvings = 8;
+
 }  // namespace
 
 // Terminates: the threshold grows by a constant factor at least, and once it exceeds the spread of the data every
@@ -25,7 +28,7 @@ constexpr std::size_t kSampledLeaves = 2048;
 void CfTree::rebuild(const Progress& progress) {
   const std::size_t max_leaves = after_rebuild(options_.max_leaves), max_nodes = after_rebuild(options_.max_nodes);
   const double room = room_to_free(total_weight_, static_cast<double>(leaf_count_));
-  double least_growth = kLeastGrowth, tried = 0.0;
+  double least_growth = kLeastGrowth, tried = 0.0, failed = 0.0;
   do {
     // Too many nodes for the memory do not say how many leaves are too many: some, then.
     const double leaves = static_cast<double>(leaf_count_);
@@ -34,6 +37,19 @@ void CfTree::rebuild(const Progress& progress) {
     tried = squared_merge_threshold(tried, sibling_costs(progress), share_to_free, room, least_growth,
                                     whole.sse[0] / whole.weight[0]);
     CfTree smaller = merged(tried, progress);
+    // Where all distances are about the same, as in many dimensions, little more than what frees nothing merges all.
+    for (int halvings = 0; failed > 0.0 && smaller.leaf_count_ < max_leaves / 4 && halvings < kMostHalvings;
+         ++halvings) {
+      const double between = std::sqrt(failed * tried);
+      CfTree larger = merged(between, progress);
+      if (larger.leaf_count_ > max_leaves || larger.node_count() > max_nodes) {
+        failed = between;
+      } else {
+        tried = between;
+        smaller = std::move(larger);
+      }
+    }
+    failed = tried;
     smaller.raise_threshold(absorption_threshold(tried, room, options_.squared_threshold));
     smaller.rebuild_count_ = rebuild_count_ + 1;
     *this = std::move(smaller);

@@ -15,19 +15,22 @@ class Progress {
   explicit Progress(Report report) : report_(std::move(report)) {}
 
   void operator()(std::size_t done, std::size_t total) const {
+    if (!report_) return;
     done_ = done;
     total_ = total;
     report_(done, total);
   }
 
   // From inside a step that takes long: nothing new to say, but a chance to stop.
-  void poll() const { report_(done_, total_); }
+  void poll() const {
+    if (report_) report_(done_, total_);
+  }
 
  private:
   Report report_;
   mutable std::size_t done_ = 0, total_ = 1;
 };
 
-inline const Progress no_progress{[](std::size_t, std::size_t) {}};
+inline const Progress no_progress{nullptr};  // the one that any thread may use
 
 }  // namespace silverbirch

@@ -182,10 +182,12 @@ class CFTree:
 
     def _core_options(self, n_dimensions: int, squared_threshold: float) -> tree_state.Options:
         leaves = _NO_LIMIT if self.max_leaves is None else min(self.max_leaves, _NO_LIMIT)
-        nodes, branching = _NO_LIMIT, self.branching or default_branching(n_dimensions)
+        branching = self.branching or default_branching(n_dimensions)
+        # Far outliers leave nodes all but empty: several times the usual number of nodes, not one for each leaf.
+        nodes = min(16 + 8 * leaves // branching, _NO_LIMIT)
         if self.max_memory is not None:
             limits = _Limits.within(self.max_memory, n_dimensions, self.branching)
-            leaves, nodes, branching = min(leaves, limits.leaves), limits.nodes, limits.branching
+            leaves, nodes, branching = min(leaves, limits.leaves), min(nodes, limits.nodes), limits.branching
         return tree_state.Options(self.distance, self.absorption, squared_threshold, leaves, nodes, branching)
 
     def leaf_limit(self, n_dimensions: int) -> int | None:

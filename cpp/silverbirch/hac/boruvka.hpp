@@ -98,7 +98,8 @@ class Boruvka {
   // threads may shorten it meanwhile: that saves work but changes no component's edge.
   void search() {
     for (const std::uint32_t c : component_) bound_[c].store(shortest_[c].distance, std::memory_order_relaxed);
-    parallel_for(component_.size(), 1024, threads_, no_progress, [&](std::size_t begin, std::size_t end) {
+    const Progress polls{[&](std::size_t, std::size_t) { progress_.poll(); }};
+    parallel_for(component_.size(), 256, threads_, polls, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
         const Slot slot = static_cast<Slot>(i);
         std::atomic<double>& bound = bound_[component_[slot]];
@@ -111,7 +112,6 @@ class Boruvka {
         }
       }
     });
-    progress_.poll();
   }
 
   void join() {

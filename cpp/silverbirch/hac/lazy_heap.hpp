@@ -70,6 +70,7 @@ class LazyHeap {
   }
 
   void look(std::uint32_t name) {
+    progress_.poll();
     std::size_t visits = 0;
     heap_.push(key_from(name, clusters_.nearest(slot_of_[name], {}, visits)));
   }
@@ -77,7 +78,8 @@ class LazyHeap {
   void look_all(std::size_t threads) {
     if (clusters_.alive() < 2) return;
     std::vector<NearestSlot> found(clusters_.slot_count());
-    parallel_for(found.size(), 256, threads, no_progress, [&](std::size_t begin, std::size_t end) {
+    const Progress polls{[&](std::size_t, std::size_t) { progress_.poll(); }};
+    parallel_for(found.size(), 256, threads, polls, [&](std::size_t begin, std::size_t end) {
       std::size_t visits = 0;
       for (std::size_t slot = begin; slot < end; ++slot)
         found[slot] = clusters_.nearest(static_cast<Slot>(slot), {}, visits);

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
 #include <vector>
 
 #include "../index/search.hpp"
@@ -111,10 +112,12 @@ class Rounds {
     return next;
   }
 
-  // Follows the nearest of the nearest to a reciprocal pair, or to a cluster that has to look again.
+  // Follows the nearest of the nearest to a reciprocal pair, or to a cluster that has to look again. On the way the
+  // distances never grow.
   Slot end_of_chain(Slot slot) const {
-    for (;; slot = pointers_[slot].slot)
+    for (std::size_t steps = 0; steps <= pointers_.size(); ++steps, slot = pointers_[slot].slot)
       if (!valid(slot) || (valid(pointers_[slot].slot) && pointers_[pointers_[slot].slot].slot == slot)) return slot;
+    throw std::logic_error("nearest neighbours go round in a circle: please report this data");
   }
 
   // The cluster that the former nearest one has become part of, if any: it bounds the search.

@@ -38,8 +38,8 @@ class PackedBoxes {
     levels_.resize(level);
   }
 
-  // Widens what is above a slot for a mean that has moved there. Terms need no care: a merged cluster has no smaller
-  // variance and no larger 1/weight than its parts.
+  // Widens what is above a slot for a mean that has moved there, its term after it. 1/weight only shrinks by merging,
+  // but a variance can become smaller than that of the slot's former cluster.
   void include(std::size_t slot, const double* mean, std::size_t stride) {
     std::size_t child = slot / (leaf_blocks_ * kLanes);
     for (std::size_t level = 0; level < levels_.size(); ++level, child /= kLanes) {
@@ -51,6 +51,8 @@ class PackedBoxes {
         if (x < lower[k * kLanes]) lower[k * kLanes] = x, grew = true;
         if (x > upper[k * kLanes]) upper[k * kLanes] = x, grew = true;
       }
+      double& least_term = upper[dim_ * kLanes];
+      if (!largest_term_ && mean[dim_ * stride] < least_term) least_term = mean[dim_ * stride], grew = true;
       if (!grew) return;  // what is above holds this box already
     }
   }
