@@ -14,10 +14,13 @@ NumpyArray<std::int64_t> nearest(const sb::NearestIndex& index, const Array2<con
   const std::size_t dim = index.dim();
   if (rows.shape(1) != dim) throw std::invalid_argument("rows have the wrong width");
   std::vector<std::int64_t> result(rows.shape(0));
+  // In long pieces rows have near neighbours, but every thread should get some.
+  const std::size_t piece = std::clamp<std::size_t>(result.size() / (4 * threads), 1 << 12, 1 << 20);
   without_gil(std::move(progress), [&](const sb::Progress& report) {
-    sb::parallel_for(result.size(), std::size_t{1} << 20, threads, report, [&](std::size_t begin, std::size_t end) {
-      index.nearest(rows.data() + begin * dim, end - begin, result.data() + begin);
-    });
+    sb::parallel_for(result.size(), piece, threads, report,
+                     [&](std::size_t begin, std::size_t end, const sb::Checkpoint& checkpoint) {
+                       index.nearest(rows.data() + begin * dim, end - begin, result.data() + begin, checkpoint);
+                     });
   });
   return to_numpy(std::move(result));
 }

@@ -34,8 +34,9 @@ NearestIndex::NearestIndex(const double* points, std::size_t count, std::size_t 
 }
 
 template <class Scalar>
-void NearestIndex::nearest(const Scalar* rows, std::size_t row_count, std::int64_t* numbers) const {
-  constexpr std::size_t kAhead = 8 * kLanes;
+void NearestIndex::nearest(const Scalar* rows, std::size_t row_count, std::int64_t* numbers,
+                           const Checkpoint& checkpoint) const {
+  constexpr std::size_t kAhead = 8 * kLanes, kBetweenChecks = 64 * kLanes;
   const std::size_t dim = tree_.dim;
   RowOrder row_order = row_order_;
   std::vector<std::uint32_t> order;
@@ -44,6 +45,7 @@ void NearestIndex::nearest(const Scalar* rows, std::size_t row_count, std::int64
   Slot nearest[kLanes] = {};
   Slot likely = kNoSlot;
   for (std::size_t begin = 0; begin < row_count; begin += kLanes) {
+    if (begin % kBetweenChecks == 0) checkpoint();
     // The rows of a group lie anywhere: have those of a later one fetched in the meantime.
     for (std::size_t lane = 0; lane < kLanes && begin + kAhead + lane < row_count; ++lane)
       __builtin_prefetch(rows + order[begin + kAhead + lane] * dim);
@@ -63,7 +65,7 @@ void NearestIndex::nearest(const Scalar* rows, std::size_t row_count, std::int64
   }
 }
 
-template void NearestIndex::nearest(const float*, std::size_t, std::int64_t*) const;
-template void NearestIndex::nearest(const double*, std::size_t, std::int64_t*) const;
+template void NearestIndex::nearest(const float*, std::size_t, std::int64_t*, const Checkpoint&) const;
+template void NearestIndex::nearest(const double*, std::size_t, std::int64_t*, const Checkpoint&) const;
 
 }  // namespace silverbirch

@@ -8,6 +8,7 @@
 #include "aligned.hpp"
 #include "index/packed_boxes.hpp"
 #include "index/search.hpp"
+#include "parallel.hpp"
 #include "progress.hpp"
 #include "row_order.hpp"
 
@@ -20,7 +21,7 @@ class NearestIndex {
 
   // Numbers of the points nearest to the rows; the lowest one among equally near ones.
   template <class Scalar>
-  void nearest(const Scalar* rows, std::size_t row_count, std::int64_t* numbers) const;
+  void nearest(const Scalar* rows, std::size_t row_count, std::int64_t* numbers, const Checkpoint& checkpoint) const;
   std::size_t dim() const { return tree_.dim; }
   std::size_t size() const { return numbers_.size(); }
 

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <system_error>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 #include "progress.hpp"
@@ -19,8 +20,26 @@ inline std::size_t piece_size(std::size_t operations_of_a_step) {
   return std::clamp<std::size_t>((std::size_t{1} << 26) / std::max<std::size_t>(operations_of_a_step, 1), 1, 1024);
 }
 
-// Calls work(begin, end) for pieces of [0, count). The calling thread works too and alone reports progress; an
-// exception anywhere stops all threads and is thrown here.
+// Where a long piece of work can be stopped: the calling thread polls its progress, the others follow it.
+class Checkpoint {
+ public:
+  struct Stopped {};
+
+  Checkpoint() = default;  // never stops
+  Checkpoint(const Progress* progress, const std::atomic<bool>* stop) : progress_(progress), stop_(stop) {}
+
+  void operator()() const {
+    if (progress_) progress_->poll();
+    if (stop_ && *stop_) throw Stopped();
+  }
+
+ private:
+  const Progress* progress_ = nullptr;
+  const std::atomic<bool>* stop_ = nullptr;
+};
+
+// Calls work(begin, end) or work(begin, end, checkpoint) for pieces of [0, count). The calling thread works too and
+// alone reports progress; an exception anywhere stops all threads and is thrown here.
 template <class Work>
 void parallel_for(std::size_t count, std::size_t piece, std::size_t threads, const Progress& progress, Work work) {
   std::atomic<std::size_t> next{0};
@@ -33,9 +52,14 @@ void parallel_for(std::size_t count, std::size_t piece, std::size_t threads, con
       while (!stop) {
         const std::size_t begin = next.fetch_add(piece);
         if (begin >= count) break;
-        work(begin, std::min(begin + piece, count));
+        if constexpr (std::is_invocable_v<Work, std::size_t, std::size_t, const Checkpoint&>)
+          work(begin, std::min(begin + piece, count), Checkpoint(reports ? &progress : nullptr, &stop));
+        else
+          work(begin, std::min(begin + piece, count));
         if (reports) progress(std::min(begin + piece, count), count);
       }
+    } catch (const Checkpoint::Stopped&) {
+      // Another thread has the reason.
     } catch (...) {
       stop = true;
       const std::lock_guard lock(failure_mutex);

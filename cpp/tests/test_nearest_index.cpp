@@ -14,7 +14,7 @@ int main() {
       const NearestIndex index(points.data(), count, dim, no_progress);
       const std::vector<double> queries = random_points(200, dim, 12);
       std::vector<std::int64_t> nearest(200);
-      index.nearest(queries.data(), nearest.size(), nearest.data());
+      index.nearest(queries.data(), nearest.size(), nearest.data(), Checkpoint());
       for (std::size_t q = 0; q < nearest.size(); ++q) {
         std::int64_t best = 0;
         double least = INFINITY;

@@ -161,8 +161,8 @@ class Rounds {
 
   void move(const std::vector<Slot>& moved, std::vector<Slot>& fresh) {
     std::vector<Pointer> pointers(clusters_.slot_count());
-    for (std::size_t old = 0; old < moved.size(); ++old) {
-      if (moved[old] == kNoSlot) continue;
+    const auto move_one = [&](std::size_t old) {
+      if (moved[old] == kNoSlot) return;
       Pointer p = pointers_[old];
       if (p.slot != kNoSlot) {
         const bool was_valid = valid(static_cast<Slot>(old));
@@ -174,7 +174,10 @@ class Rounds {
       p.version = 0;
       p.merged_into = kNoSlot;
       pointers[moved[old]] = p;
-    }
+    };
+    parallel_for(moved.size(), 16384, threads_, no_progress, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t old = begin; old < end; ++old) move_one(old);
+    });
     pointers_ = std::move(pointers);
     for (Slot& slot : fresh) slot = moved[slot];
     std::sort(fresh.begin(), fresh.end());
