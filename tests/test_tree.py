@@ -550,10 +550,11 @@ def test_insert_returns_the_tree():
     assert tree.insert(random_rows()) is tree
 
 
+@pytest.mark.parametrize(("rows", "columns", "n_jobs"), [(1200, 800, None), (2600, 200, 2)])
 @pytest.mark.parametrize("distance", ["centroid", "manhattan", "ward"])
-def test_many_dimensions_do_not_collapse_into_one_leaf(distance):
+def test_many_dimensions_do_not_collapse_into_one_leaf(distance, rows, columns, n_jobs):
     """All rows are about as far from each other, so thresholds that merge nothing and everything are close."""
-    tree = sb.CFTree(max_leaves=300, distance=distance).insert(random_rows(1200, 800))
+    tree = sb.CFTree(max_leaves=300, distance=distance, n_jobs=n_jobs).insert(random_rows(rows, columns))
     assert 75 <= len(tree) <= 300
 
 

@@ -18,8 +18,6 @@ std::size_t after_rebuild(std::size_t limit) {
 // So many leaves tell how much it costs to merge one with its nearest sibling.
 constexpr std::size_t kSampledLeaves = 2048;
 
-constexpr int kMostHalvings = 8;
-
 }  // namespace
 
 // Terminates: the threshold grows by a constant factor at least, and once it exceeds the spread of the data every

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <stdexcept>
 #include <utility>
 
@@ -22,6 +23,14 @@ constexpr std::size_t kRowsAtOnce = 256;                           // copied tog
 // The trees are rebuilt when they have used this share of a limit: the last leaves would be shared out one by one.
 constexpr double kFull = 0.99;
 constexpr double kEnough = 1.0 - kLeastRoom;  // and until this share is left
+
+using Forest = std::vector<CfTree>;
+
+std::size_t count_leaves(const Forest& trees) {
+  std::size_t count = 0;
+  for (const CfTree& tree : trees) count += tree.leaf_count();
+  return count;
+}
 
 std::size_t block_length(std::size_t dim, std::size_t branching) {
   return std::clamp(kOperationsOfBlock / (dim * branching), kShortestBlock, kLongestBlock);
@@ -219,17 +228,30 @@ void PartitionedTree::divide() {
   partition_ = SpacePartition(leaves, part_count_);
   counts_.rebuilds += pilot.rebuild_count();
   trees_.clear();
-  for (std::size_t part = 0; part < part_count_; ++part) trees_.emplace_back(dim_, without_limits(pilot.options()));
+  TreeOptions options = without_limits(pilot.options());
+  options.squared_threshold = 0.0;  // for now: the leaves are moved, not merged
+  for (std::size_t part = 0; part < part_count_; ++part) trees_.emplace_back(dim_, options);
   std::vector<Features> of_part(part_count_, Features{dim_, {}, {}, {}});
   for (std::size_t i = 0; i < leaves.size(); ++i) of_part[partition_.part_of(leaves[i].mean)].push_back(leaves[i]);
-  for (std::size_t part = 0; part < part_count_; ++part) trees_[part].insert_features(view(of_part[part]), no_progress);
+  for (std::size_t part = 0; part < part_count_; ++part) {
+    trees_[part].insert_features(view(of_part[part]), no_progress);
+    trees_[part].raise_threshold(pilot.squared_threshold());
+  }
+}
+
+std::vector<CfTree> PartitionedTree::merged(double squared_merge_threshold, std::size_t threads) {
+  Forest smaller;
+  for (const CfTree& tree : trees_) smaller.emplace_back(dim_, tree.options());
+  for_each_part(threads,
+                [&](std::size_t part) { smaller[part] = trees_[part].merged(squared_merge_threshold, no_progress); });
+  return smaller;
 }
 
 // As the rebuild of one tree: the larger threshold follows from the leaves of all parts.
 void PartitionedTree::rebuild() {
   const std::size_t threads = threads_for(leaf_count());
   const double room = room_to_free(total_weight(), static_cast<double>(leaf_count()));
-  double least_growth = kLeastGrowth, tried = 0.0;
+  double least_growth = kLeastGrowth, tried = 0.0, failed = 0.0;
   do {
     std::vector<std::vector<double>> costs_of_part(trees_.size());
     for_each_part(threads, [&](std::size_t part) { costs_of_part[part] = trees_[part].sibling_costs(no_progress); });
@@ -239,12 +261,23 @@ void PartitionedTree::rebuild() {
     const auto wanted = static_cast<double>(part_of_limit(kEnough, options_.max_leaves));
     tried = squared_merge_threshold(tried, std::move(costs), std::max((leaves - wanted) / leaves, kLeastRoom), room,
                                     least_growth, data_scale());
+    Forest smaller = merged(tried, threads);
+    // Where all distances are about the same, little more than what frees nothing merges all: see CfTree::rebuild.
+    for (int halvings = 0; failed > 0.0 && count_leaves(smaller) < options_.max_leaves / 4 && halvings < kMostHalvings;
+         ++halvings) {
+      const double between = std::sqrt(failed * tried);
+      Forest larger = merged(between, threads);
+      if (count_leaves(larger) > part_of_limit(kEnough, options_.max_leaves)) {
+        failed = between;
+      } else {
+        tried = between;
+        smaller = std::move(larger);
+      }
+    }
+    failed = tried;
     const double absorption = absorption_threshold(tried, room, squared_threshold());
-    for_each_part(threads, [&](std::size_t part) {
-      CfTree coarser = trees_[part].merged(tried, no_progress);
-      coarser.raise_threshold(absorption);
-      trees_[part] = std::move(coarser);
-    });
+    trees_ = std::move(smaller);
+    for (CfTree& tree : trees_) tree.raise_threshold(absorption);
     ++counts_.rebuilds;
     least_growth = 1.0 + 2.0 * (least_growth - 1.0);
   } while (is_full(kEnough));
@@ -261,11 +294,7 @@ void PartitionedTree::raise_threshold(double squared_threshold) {
   for (CfTree& tree : trees_) tree.raise_threshold(squared_threshold);
 }
 
-std::size_t PartitionedTree::leaf_count() const {
-  std::size_t count = 0;
-  for (const CfTree& tree : trees_) count += tree.leaf_count();
-  return count;
-}
+std::size_t PartitionedTree::leaf_count() const { return count_leaves(trees_); }
 
 std::size_t PartitionedTree::node_count() const {
   std::size_t count = 0;

@@ -23,6 +23,9 @@ inline constexpr double kLeastRoom = 0.05;
 // are cheap and all others dear, as between groups far apart, it would merge the groups.
 inline constexpr double kLargestStep = 4.0;
 
+// How often a rebuild that merged far too much is tried again with less.
+inline constexpr int kMostHalvings = 8;
+
 // The share of the leaves a rebuild tries to free. While the tree has seen few points for its size, rebuilds are what
 // costs time and the threshold is far from where it will be, so the steps are large; later the leaves are worth more.
 inline double room_to_free(double points, double max_leaves) { return std::clamp(2.0 * max_leaves / points, 0.1, 0.3); }
