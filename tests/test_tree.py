@@ -563,3 +563,12 @@ def test_far_outliers_do_not_fill_the_memory_with_empty_nodes():
     X = rng.normal(size=(6000, 70)) * 10 ** rng.uniform(-3, 3, size=(6000, 1))
     tree = sb.CFTree(max_leaves=2000, distance="average").insert(X)
     assert tree.memory_bytes < 20 * 8 * 2000 * 70
+
+
+@pytest.mark.parametrize("scale", [1e-90, 1e97])
+def test_the_scale_of_the_data_does_not_change_how_many_leaves_there_are(scale):
+    X = random_rows(2000, 17)
+    X[1000:] *= 1e-3
+    tree = sb.CFTree(max_leaves=257, branching=2, absorption="centroid", distance="radius").insert(scale * X)
+    assert 64 <= len(tree) <= 257
+    assert tree.threshold < 10 * scale

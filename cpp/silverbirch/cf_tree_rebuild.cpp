@@ -38,7 +38,7 @@ void CfTree::rebuild(const Progress& progress) {
     // Where all distances are about the same, as in many dimensions, little more than what frees nothing merges all.
     for (int halvings = 0; failed > 0.0 && smaller.leaf_count_ < max_leaves / 4 && halvings < kMostHalvings;
          ++halvings) {
-      const double between = std::sqrt(failed * tried);
+      const double between = std::sqrt(failed) * std::sqrt(tried);
       CfTree larger = merged(between, progress);
       if (larger.leaf_count_ > max_leaves || larger.node_count() > max_nodes) {
         failed = between;

@@ -265,7 +265,7 @@ void PartitionedTree::rebuild() {
     // Where all distances are about the same, little more than what frees nothing merges all: see CfTree::rebuild.
     for (int halvings = 0; failed > 0.0 && count_leaves(smaller) < options_.max_leaves / 4 && halvings < kMostHalvings;
          ++halvings) {
-      const double between = std::sqrt(failed * tried);
+      const double between = std::sqrt(failed) * std::sqrt(tried);
       Forest larger = merged(between, threads);
       if (count_leaves(larger) > part_of_limit(kEnough, options_.max_leaves)) {
         failed = between;
