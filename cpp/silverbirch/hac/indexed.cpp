@@ -25,6 +25,7 @@ Nearness nearness_of(CfDistance distance) {
 IndexedClustering::IndexedClustering(const FeaturesView& features, CfDistance distance, Vote vote, std::size_t threads,
                                      const Progress& progress)
     : objects_(features.size),
+      dim_(features.dim),
       threads_(threads),
       progress_(progress),
       history_(features.size),
@@ -35,14 +36,15 @@ IndexedClustering::IndexedClustering(const FeaturesView& features, CfDistance di
 }
 
 bool IndexedClustering::pays() const {
-  constexpr std::size_t kSample = 256, kTooFewToMatter = 128;
+  constexpr std::size_t kFewDimensions = 8, kTooFewToMatter = 128;
+  const std::size_t sample = dim_ <= 2 * kFewDimensions ? 256 : 32;  // a search that sees everything is dear
   constexpr double kDearness = 6.0;  // of a leaf found through boxes against one scanned in a row
   const std::size_t leaves = leaves_for(clusters_.slot_count(), kClusterLeaf);
-  if (leaves <= kTooFewToMatter) return true;
+  if (dim_ <= kFewDimensions && leaves <= kTooFewToMatter) return true;
   std::size_t visits = 0;
-  for (std::size_t i = 0; i < kSample; ++i)
-    clusters_.nearest(static_cast<Slot>(i * clusters_.slot_count() / kSample), {}, visits);
-  return kDearness * static_cast<double>(visits) < static_cast<double>(kSample * leaves);
+  for (std::size_t i = 0; i < sample; ++i)
+    clusters_.nearest(static_cast<Slot>(i * clusters_.slot_count() / sample), {}, visits);
+  return kDearness * static_cast<double>(visits) < static_cast<double>(sample * leaves);
 }
 
 Merges IndexedClustering::run(bool by_rounds) && {

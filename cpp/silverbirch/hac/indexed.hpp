@@ -28,7 +28,7 @@ class IndexedClustering {
   Merges run_single() &&;
 
  private:
-  std::size_t objects_;
+  std::size_t objects_, dim_;
   std::size_t threads_;
   const Progress& progress_;
   MergeHistory history_;
