@@ -15,7 +15,7 @@ NumpyArray<std::int64_t> nearest(const sb::NearestIndex& index, const Array2<con
   if (rows.shape(1) != dim) throw std::invalid_argument("rows have the wrong width");
   std::vector<std::int64_t> result(rows.shape(0));
   // In long pieces rows have near neighbours, but every thread should get some.
-  const std::size_t piece = std::clamp<std::size_t>(result.size() / (4 * threads), 1 << 12, 1 << 20);
+  const std::size_t piece = std::clamp<std::size_t>(result.size() / threads, 1 << 12, 1 << 20);
   without_gil(std::move(progress), [&](const sb::Progress& report) {
     sb::parallel_for(result.size(), piece, threads, report,
                      [&](std::size_t begin, std::size_t end, const sb::Checkpoint& checkpoint) {
