@@ -36,8 +36,8 @@ struct WardNearness {
   static SILVERBIRCH_INLINE double distance(double gap, double a, double b) { return gap / (a + b); }
 };
 
-// Who is asking: a slot of the tree, which is not its own neighbour, one whose distances have to be verified, or one that
-// looks for another component.
+// Who is asking: a slot of the tree, which is not its own neighbour, one whose distances have to be verified, or one
+// that looks for another component.
 struct BySlot {
   static constexpr std::size_t stride = kLanes;  // of the coordinates of its mean
   static constexpr bool ignores_only_itself = true;
