@@ -32,6 +32,12 @@ SILVERBIRCH_INLINE Vector load(const double* p) { return *reinterpret_cast<const
 SILVERBIRCH_INLINE void store(double* p, Vector v) { *reinterpret_cast<Vector*>(p) = v; }
 SILVERBIRCH_INLINE Vector broadcast(double value) { return value - Vector{}; }
 
+// How far a value lies outside an interval, from how far it is below the lower end and above the upper one.
+SILVERBIRCH_INLINE Vector outside(Vector below, Vector above) {
+  const Vector farther = below < above ? above : below, zero = {};
+  return farther < zero ? zero : farther;
+}
+
 // One bit for each lane that is true.
 SILVERBIRCH_INLINE unsigned lanes(Truth truth) {
 #if defined(__AVX512F__)

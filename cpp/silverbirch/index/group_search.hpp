@@ -66,14 +66,12 @@ class GroupSearch {
   SILVERBIRCH_INLINE bool can_improve(const double* lower) const {
     const double* upper = lower + dim() * kLanes;
     unsigned near = 0;
-    const Vector zero = {};
     for (std::size_t p = 0; p < kParts; ++p) {
       Vector sum = {};
       for (std::size_t k = 0; k < dim(); ++k) {
         const Vector query = load(queries_ + k * kLanes + p * kWidth);
         const Vector below = lower[k * kLanes] - query, above = query - upper[k * kLanes];
-        const Vector outside = below < above ? above : below;
-        const Vector gap = outside < zero ? zero : outside;
+        const Vector gap = outside(below, above);
         sum += gap * gap;
       }
       near |= lanes(sum <= distance_[p]);
@@ -86,15 +84,13 @@ class GroupSearch {
     const double* rows = tree_.nodes[level] + node * index_node_doubles(dim());
     alignas(64) double gaps[kLanes];
     const double farthest = farthest_best();
-    const Vector zero = {};
     unsigned left = 0;
     for (std::size_t p = 0; p < kParts; ++p) {
       Vector sum = {};
       for (std::size_t k = 0; k < dim(); ++k) {
         const Vector below = load(rows + k * kLanes + p * kWidth) - upper_[k];
         const Vector above = lower_[k] - load(rows + (dim() + k) * kLanes + p * kWidth);
-        const Vector outside = below < above ? above : below;
-        const Vector gap = outside < zero ? zero : outside;
+        const Vector gap = outside(below, above);
         sum += gap * gap;
       }
       store(gaps + p * kWidth, sum);

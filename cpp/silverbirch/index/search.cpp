@@ -192,13 +192,11 @@ class Search {
 
   SILVERBIRCH_INLINE Vector box_gap(const double* lower) const {
     const double* upper = lower + dim() * kLanes;
-    const Vector zero = {};
     Vector sum = {};
     for (std::size_t k = 0; k < dim(); ++k) {
       const Vector below = load(lower + k * kLanes) - mean_[k * Asker::stride];
       const Vector above = mean_[k * Asker::stride] - load(upper + k * kLanes);
-      const Vector outside = below < above ? above : below;
-      const Vector gap = outside < zero ? zero : outside;
+      const Vector gap = outside(below, above);
       sum += gap * gap;
     }
     return sum;
