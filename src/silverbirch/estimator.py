@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Self
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from . import _core
+from . import _core, estimator_file, files
 from .checks import (
     ALGORITHMS,
     MODES,
@@ -29,6 +30,7 @@ from .checks import (
 )
 from .dendrogram import Dendrogram
 from .features import ClusterFeatures
+from .kinds import load_as
 from .linkage import cluster_features
 from .progress import reporter
 from .tree import CFTree
@@ -361,6 +363,29 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         rows, weight = self._checked(X, sample_weight, reset=False)
         squared = ((rows - self.cluster_centers_[self.predict(X)]) ** 2).sum(axis=1, dtype=np.float64)
         return -float(squared.sum() if weight is None else weight @ squared)
+
+    # -- files
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the fitted model to a file for `load`: its parameters, tree, first rows and dendrogram.
+
+        The `labels_` of the rows are not stored: there may be billions. `predict` gives them again.
+        """
+        files.write(path, "model", *self._to_file())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """The model in a file. It predicts the same labels, cuts its dendrogram without clustering again
+        (`set_params(n_clusters=…).partial_fit()`), and goes on with `partial_fit` to the same bits."""
+        model: Self = load_as(cls, "model", path)
+        return model
+
+    def _to_file(self) -> tuple[dict[str, Any], files.Arrays]:
+        return estimator_file.stored(self)
+
+    @classmethod
+    def _from_file(cls, state: dict[str, Any], arrays: files.Arrays) -> Self:
+        return estimator_file.restored(cls, state, arrays)
 
 
 def _numbered_by_first_row(leaf_labels: NDArray[np.int64], leaf_of_row: NDArray[np.int64]) -> NDArray[np.int64]:

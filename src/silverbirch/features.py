@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from . import _core
+from . import _core, files
 from .checks import Floats, as_rows, as_sses, as_threads, as_weights
+from .kinds import load_as
 from .progress import Report, as_report
 
 
@@ -125,6 +127,26 @@ class ClusterFeatures:
         nearest = _core.NearestIndex(self.mean).nearest(rows, as_threads(n_jobs), report)
         groups = ClusterFeatures._adopt(*_core.grouped(rows, weights, nearest, len(self), None))
         return groups[groups.weight > 0]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes weight, mean and sse to a file for `load`."""
+        files.write(path, "features", *self._to_file())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> ClusterFeatures:
+        """The features in a file; of a tree, a dendrogram or a model, those of its leaves."""
+        features: ClusterFeatures = load_as(cls, "features", path)
+        return features
+
+    def _to_file(self) -> tuple[dict[str, Any], files.Arrays]:
+        return {}, dict(zip(("weight", "mean", "sse"), self.arrays(), strict=True))
+
+    @classmethod
+    def _from_file(cls, state: dict[str, Any], arrays: files.Arrays) -> ClusterFeatures:
+        weight, mean, sse = (arrays[name] for name in ("weight", "mean", "sse"))
+        if {weight.dtype, mean.dtype, sse.dtype} != {np.dtype(np.float64)} or weight.ndim != 1 or sse.ndim != 1:
+            raise ValueError("its weights, means or sses are not float64, one for each feature")
+        return cls(weight, mean, sse)
 
     def total(self) -> ClusterFeatures:
         """All features merged into one."""

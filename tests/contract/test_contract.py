@@ -10,7 +10,7 @@ import pytest
 
 import silverbirch as sb
 
-NAMES = ["Betula", "CFTree", "ClusterFeatures", "Dendrogram", "MemoryLimitError", "ModelFileError", "linkage"]
+NAMES = ["Betula", "CFTree", "ClusterFeatures", "Dendrogram", "MemoryLimitError", "ModelFileError", "linkage", "load"]
 REQUIRED = inspect.Parameter.empty
 
 # Name → parameters by position, then by keyword only.

@@ -1,0 +1,103 @@
+"""How a fitted estimator becomes plain values and arrays, and comes back.
+
+Parameters, tree, first rows, refined leaves, and the dendrogram with the labels of its leaves are stored. The labels of
+the rows are not: there is no bound to them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from .checks import ALGORITHMS, MODES, as_choice, as_count, as_method, as_rows
+from .dendrogram import Dendrogram
+from .features import ClusterFeatures
+from .files import Arrays, prefixed, under
+from .tree import CFTree
+
+if TYPE_CHECKING:
+    from .estimator import Betula, _Clustering
+
+Model = TypeVar("Model", bound="Betula")
+
+
+def stored(model: Betula) -> tuple[dict[str, Any], Arrays]:
+    check_is_fitted(model, "tree_")
+    model._check_parameters()  # what cannot be loaded is not saved
+    names = getattr(model, "feature_names_in_", None)
+    tree_state, tree_arrays = model.tree_._to_file()
+    state: dict[str, Any] = {
+        "parameters": {name: _plain(value) for name, value in model.get_params(deep=False).items()},
+        "n_features": int(model.n_features_in_),
+        "feature_names": None if names is None else [str(name) for name in names],
+        "tree": tree_state,
+    }
+    arrays = prefixed("tree", tree_arrays) | {"first_rows": model._first_rows}
+    if model._refined is not None:
+        arrays |= prefixed("refined", model._refined.features._to_file()[1])
+    clustering = model._clustering
+    if clustering is not None:
+        state["made_by"] = list(clustering.made_by)
+        arrays |= {"Z": clustering.dendrogram.Z, "leaf_labels": clustering.leaf_labels}
+        if clustering.dendrogram.prototypes is not None:
+            arrays["prototypes"] = clustering.dendrogram.prototypes
+    return state, arrays
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def restored(cls: type[Model], state: dict[str, Any], arrays: Arrays) -> Model:
+    """The model that was stored; ValueError, KeyError or TypeError where it cannot be one."""
+    from .estimator import _Refined
+
+    model = cls(**state["parameters"] | {"n_jobs": None})
+    model._new_tree()  # checks the parameters
+    # A number of threads that another machine had is no reason to refuse the file.
+    model.n_jobs = _checked_jobs(state["parameters"]["n_jobs"])
+
+    tree = CFTree._from_file(state["tree"], under("tree", arrays))
+    first_rows = as_rows(arrays["first_rows"], name="first_rows")
+    columns = as_count(state["n_features"], "n_features")
+    model.n_features_in_ = columns
+    if state["feature_names"] is not None:
+        model.feature_names_in_ = _checked_names(state["feature_names"], columns)
+    model._take(tree, first_rows)
+    if refined := under("refined", arrays):
+        model._refined = _Refined(ClusterFeatures._from_file({}, refined))
+    if {columns} != {tree.features.n_dimensions, model.features_.n_dimensions, first_rows.shape[1]}:
+        raise ValueError(f"its leaves and rows do not all have {columns} columns")
+    if "made_by" in state:
+        model._clustering = _restored_clustering(state["made_by"], arrays, model.features_)
+    return model
+
+
+def _checked_jobs(value: Any) -> int | None:
+    if value is None or (type(value) is int and value != 0):
+        return value
+    raise ValueError(f"n_jobs={value!r}: a whole number or None is needed")
+
+
+def _checked_names(names: Any, columns: int) -> NDArray[Any]:
+    if not isinstance(names, list) or len(names) != columns or not all(isinstance(name, str) for name in names):
+        raise ValueError(f"its feature names are not {columns} texts")
+    return np.array(names, dtype=object)
+
+
+def _restored_clustering(made_by: Any, arrays: Arrays, features: ClusterFeatures) -> _Clustering:
+    from .estimator import _Clustering, _means_of_groups
+
+    linkage, mode, algorithm = made_by
+    as_method(linkage, as_choice(mode, "mode", MODES), "linkage")
+    as_choice(algorithm, "algorithm", ALGORITHMS)
+    dendrogram = Dendrogram._from_file({}, arrays, features)
+    labels = arrays["leaf_labels"]
+    if labels.dtype != np.int64 or labels.shape != (len(features),):
+        raise ValueError("its labels are not one for each leaf")
+    if labels.min() < 0 or labels.max() >= len(labels) or not np.bincount(labels).all():
+        raise ValueError("its labels are not numbers from 0 without a gap")
+    return _Clustering(dendrogram, (linkage, mode, algorithm), labels, _means_of_groups(features, labels))
