@@ -75,6 +75,7 @@ class Job:
             self.voice.say(f"going on after row {aggregation.rows_of_stage:,}, from {self.checkpoint_path}")
         with self.record.phase("aggregate"):
             self._pass(aggregation, checkpoint)
+        self.model = aggregation.model
         if checkpoint is not None:  # from here on outputs appear, one after the other
             checkpoint.write(aggregation)
         tree = self.model.tree_
@@ -103,7 +104,7 @@ class Job:
         identity = {
             "input": self.record.input,
             "preparation": self.reading.parameters(),
-            "tree": self.model._new_tree()._state()[0]["parameters"],
+            "tree": self.model._new_tree()._to_file()[0]["parameters"],
         }
         return Checkpoint(self.checkpoint_path, self.checkpoint_seconds, identity, list(self.outputs.wanted().values()))
 

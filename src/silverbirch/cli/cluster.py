@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
-
-import typer
 
 from ..estimator import Betula
 from ..pipeline.budget import model_memory
 from ..pipeline.preparation import Preparation
 from ..pipeline.record import Record
 from ..pipeline.run_state import RunState
-from ..readers import RowSource
 from . import options
 from .aggregating import Job, Outputs, Reading
 from .console import Voice, failing_cleanly, usage
-from .features import merged_features, reads_features
+from .features import same_rows
 from .results import write_labels, write_model, write_page, write_record
-from .summary import run_summary
+from .summary import say_clusters
+
+_FEATURES = ".sb"
 
 
 @failing_cleanly
@@ -51,10 +49,10 @@ def cluster(
     quiet: options.Quiet = False,
     as_json: options.Json = False,
 ) -> None:
-    """Cluster the rows of files: labels for every row, the dendrogram, a model file, a page to read.
+    """Cluster the rows of files: a label for every row, the dendrogram, a model file, a page to read.
 
-    The rows go once through a tree into at most MAX-LEAVES cluster features, whatever their number; the exact dendrogram
-    of the features is built and cut; a second pass gives every row the label of its exactly nearest feature. Memory stays
+    The rows go once through a tree into at most MAX-LEAVES cluster features, whatever their number. The exact dendrogram
+    of the features is built and cut. A second pass gives every row the label of its exactly nearest feature. Memory stays
     flat.
 
     Examples:
@@ -66,7 +64,7 @@ def cluster(
       silverbirch cluster all.sb -k 500 --model run.sb      # features from `aggregate` and `merge`
     """
     with usage():
-        _check_cut(clusters, height, labels)
+        check_cut(clusters, height, labels)
         estimator = Betula(
             clusters,
             distance_threshold=height,
@@ -83,51 +81,50 @@ def cluster(
         estimator._new_tree()  # checks the parameters before anything is read
     reading = Reading(inputs, columns, numeric_only, id_column, Preparation(missing, scale, metric))
     outputs = Outputs({"labels": labels, "model": model, "report": page, "record": record}, force)
-    job = Job(
-        reading,
-        estimator,
-        outputs,
-        Record("cluster", parameters=estimator.get_params() | reading.parameters()),
-        Voice(quiet, as_json),
-        checkpoint,
-        checkpoint_every,
-    )
-    if reads_features(inputs):
-        _run_on_features(job)
+    whole = Record("cluster", estimator.get_params() | reading.parameters(), outputs=outputs.wanted())
+    job = Job(reading, estimator, outputs, whole, Voice(quiet, as_json), checkpoint, checkpoint_every)
+    if any(name.endswith(_FEATURES) for name in inputs):
+        _cluster_features(job)
     else:
-        _run_on_rows(job)
+        _cluster_rows(job)
+    if record is not None:
+        write_record(record, job.record)
+    job.finish()
+    say_clusters(job.voice, job.record, job.model)
 
 
-def _check_cut(clusters: int | None, height: float | None, labels: Path | None) -> None:
+def check_cut(clusters: int | None, height: float | None, labels: Path | None) -> None:
     if clusters is not None and height is not None:
         raise ValueError("-k and --height both say where to cut: give one of them")
     if clusters is None and height is None and labels is not None:
         raise ValueError("labels need a cut: give -k or --height")
 
 
-def _run_on_rows(job: Job) -> None:
+def _cluster_rows(job: Job) -> None:
     aggregation = job.aggregate()
-    job.model = aggregation.model
     _cluster(job)
     state = job.run_state(aggregation)
-    if job.outputs.paths["labels"] is not None:
+    labels = job.outputs.paths["labels"]
+    if labels is not None:
         with job.record.phase("label"):
-            write_labels(job.outputs.paths["labels"], aggregation.source, state, job.model, job.voice)
+            write_labels(labels, aggregation.source, state, job.model, job.voice)
     _write(job, state)
 
 
-def _run_on_features(job: Job) -> None:
+def _cluster_features(job: Job) -> None:
     with usage():
+        if not all(name.endswith(_FEATURES) for name in job.reading.inputs):
+            raise ValueError("features and rows together: aggregate the rows first, then give features only")
         if job.outputs.paths["labels"] is not None:
             raise ValueError("features have no rows to label: write a --model, then `silverbirch cut` it on the rows")
         if job.checkpoint_path is not None or job.reading != Reading(job.reading.inputs):
             raise ValueError("the rows were chosen and prepared when they were aggregated: leave those options out")
     job.outputs.check(own=[])
-    with job.record.phase("aggregate"):
-        features, state = merged_features(job.reading.inputs)
-        job.model.partial_fit(features)
     job.record.input = [{"name": name} for name in job.reading.inputs]
-    job.record.counts |= {"rows": float(features.weight.sum()), "features": job.model.tree_.n_leaves}
+    with job.record.phase("merge"):
+        for features, state in same_rows(job.reading.inputs):
+            job.model.partial_fit(features)
+    job.record.counts |= {"rows": job.model.tree_.n_points, "features": job.model.tree_.n_leaves}
     _cluster(job)
     _write(job, RunState(state.columns, state.id_column, state.preparation, job.record.result()))
 
@@ -135,3 +132,12 @@ def _run_on_features(job: Job) -> None:
 def _cluster(job: Job) -> None:
     with job.record.phase("cluster"):
         job.record.counts["clusters"] = job.model.n_clusters_
+
+
+def _write(job: Job, state: RunState) -> None:
+    model, page = job.outputs.paths["model"], job.outputs.paths["report"]
+    with job.record.phase("write"):
+        if model is not None:
+            write_model(model, job.model, state)
+        if page is not None:
+            write_page(page, job.model, state, job.record.measured())

@@ -38,11 +38,11 @@ class Checkpoint:
     def write(self, aggregation: Aggregation) -> None:
         model_state, arrays = aggregation.model._to_file() if hasattr(aggregation.model, "tree_") else (None, {})
         how, columns = aggregation.preparation.to_state()
-        arrays |= {f"preparation.{name}": array for name, array in columns.items()}
+        arrays = files.prefixed("model", arrays) | files.prefixed("preparation", columns)
         statistics_rows = None
         if aggregation.statistics is not None:
             statistics_rows, sums = aggregation.statistics.to_state()
-            arrays |= {f"statistics.{name}": array for name, array in sums.items()}
+            arrays |= files.prefixed("statistics", sums)
         state = {
             "silverbirch": __version__,
             "identity": self.identity,
@@ -84,20 +84,16 @@ class Checkpoint:
         self.path.unlink(missing_ok=True)
 
 
-def _restore(aggregation: Aggregation, state: dict[str, Any], arrays: dict[str, Any]) -> None:
-    sums = _taken(arrays, "statistics.")
-    columns = _taken(arrays, "preparation.")
+def _restore(aggregation: Aggregation, state: dict[str, Any], arrays: files.Arrays) -> None:
     if state["statistics_rows"] is not None:
+        sums = files.under("statistics", arrays)
         aggregation.statistics = ColumnStatistics.from_state(int(state["statistics_rows"]), sums)
-    aggregation.preparation = Preparation(**state["preparation"], **columns)
+    aggregation.preparation = Preparation(**state["preparation"], **files.under("preparation", arrays))
     if state["model"] is not None:
-        aggregation.model = Betula._from_file(state["model"], arrays)
+        wanted = aggregation.model.get_params()
+        aggregation.model = Betula._from_file(state["model"], files.under("model", arrays)).set_params(**wanted)
     aggregation.position = Position(*state["position"])
     aggregation.counts = Counts(**state["counts"])
-
-
-def _taken(arrays: dict[str, Any], prefix: str) -> dict[str, Any]:
-    return {name.removeprefix(prefix): arrays.pop(name) for name in list(arrays) if name.startswith(prefix)}
 
 
 def _differences(stored: Any, wanted: dict[str, Any]) -> str:

@@ -26,9 +26,9 @@ def label_rows(
     sink: LabelSink,
     *,
     with_ids: bool,
-    after_chunk: Callable[[Position], None],
+    after_chunk: Callable[[int, Position], None],
 ) -> int:
-    """Returns the number of rows."""
+    """Returns the number of rows; `after_chunk` is told it as it grows."""
     rows = 0
     for chunk in source.chunks(with_ids=with_ids):
         prepared = preparation.apply(chunk, source)
@@ -38,5 +38,5 @@ def label_rows(
             labels[kept] = model.subcluster_labels_[model._nearest_leaf(prepared.rows)]
         sink.write(labels, chunk.ids)
         rows += len(labels)
-        after_chunk(chunk.end)
+        after_chunk(rows, chunk.end)
     return rows

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..errors import ModelFileError
+from ..files import Arrays, one_line, prefixed, under
 from .preparation import Preparation
-
-_PREFIX = "run."
 
 
 @dataclass(frozen=True)
@@ -20,9 +20,7 @@ class RunState:
     preparation: Preparation = field(default_factory=Preparation)
     record: dict[str, Any] = field(default_factory=dict)
 
-    def added_to(
-        self, state: dict[str, Any], arrays: dict[str, NDArray[Any]]
-    ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def added_to(self, state: dict[str, Any], arrays: Arrays) -> tuple[dict[str, Any], Arrays]:
         how, columns = self.preparation.to_state()
         run = {
             "columns": None if self.columns is None else list(self.columns),
@@ -30,10 +28,10 @@ class RunState:
             "preparation": how,
             "record": self.record,
         }
-        return state | {"run": run}, arrays | {_PREFIX + name: array for name, array in columns.items()}
+        return state | {"run": run}, arrays | prefixed("run", columns)
 
     @classmethod
-    def found_in(cls, state: dict[str, Any], arrays: dict[str, NDArray[Any]], n_dimensions: int) -> RunState:
+    def found_in(cls, state: dict[str, Any], arrays: Arrays, n_dimensions: int) -> RunState:
         """That of a file; a plain one where a program wrote the file by itself. ValueError, KeyError or TypeError where
         it cannot be one."""
         run = state.get("run")
@@ -42,16 +40,23 @@ class RunState:
         columns = None if run["columns"] is None else tuple(str(name) for name in run["columns"])
         if columns is not None and len(columns) != n_dimensions:
             raise ValueError(f"it names {len(columns)} columns of {n_dimensions}")
-        own = {name.removeprefix(_PREFIX): array for name, array in arrays.items() if name.startswith(_PREFIX)}
         id_column = None if run["id_column"] is None else str(run["id_column"])
-        return cls(columns, id_column, Preparation.from_state(run["preparation"], own, n_dimensions), dict(run["record"]))
+        preparation = Preparation.from_state(run["preparation"], under("run", arrays), n_dimensions)
+        return cls(columns, id_column, preparation, dict(run["record"]))
+
+    @classmethod
+    def of_file(cls, path: str | os.PathLike[str], state: dict[str, Any], arrays: Arrays, n_dimensions: int) -> RunState:
+        """As `found_in`; ModelFileError where it cannot be one."""
+        try:
+            return cls.found_in(state, arrays, n_dimensions)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise ModelFileError(f"{path} does not tell how its rows were made: {one_line(error)}") from None
 
     def prepares_like(self, other: RunState) -> bool:
         """Whether rows of both lie in the same space, so that their features can be merged."""
         how, columns = self.preparation.to_state()
         other_how, other_columns = other.preparation.to_state()
         same = how["scale"] == other_how["scale"] and how["metric"] == other_how["metric"]
-        scaled = ("shift", "factor")
         return same and all(
-            np.array_equal(columns.get(name, ()), other_columns.get(name, ())) for name in scaled
+            np.array_equal(columns.get(name, ()), other_columns.get(name, ())) for name in ("shift", "factor")
         )
