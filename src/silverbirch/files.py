@@ -25,7 +25,8 @@ from typing import Any, BinaryIO, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import ModelFileError
+from .checks import bytes_text, physical_memory
+from .errors import MemoryLimitError, ModelFileError
 
 Arrays: TypeAlias = dict[str, NDArray[Any]]
 Entry: TypeAlias = tuple[str, np.dtype[Any], list[int]]
@@ -134,7 +135,9 @@ def read(path: str | os.PathLike[str], kind: str | None = None) -> tuple[str, di
             raise ModelFileError(
                 f"{path} has format {error}, this version reads up to {FORMAT_VERSION}: update silverbirch"
             ) from None
-        except (ValueError, OverflowError, RecursionError) as error:
+        except MemoryLimitError as error:
+            raise MemoryLimitError(f"{path} cannot be loaded: {error}") from None
+        except (ValueError, OverflowError) as error:
             raise ModelFileError(f"{path} is not a whole silverbirch file: {one_line(error)}") from None
     if kind is not None and found != kind:
         raise ModelFileError(f"{path} holds a {found}, not a {kind}")
@@ -150,6 +153,9 @@ def _read(file: BufferedReader, size: int) -> tuple[str, dict[str, Any], Arrays]
     content = _parsed(header)
     kind, state = _checked_metadata(content.pop("__metadata__"))
     entries = _checked_entries(content, size - 8 - length)
+    memory = physical_memory()
+    if memory is not None and size > memory:  # a file with holes can be larger than anything that was written
+        raise MemoryLimitError(f"it is {bytes_text(size)} and the machine has {bytes_text(memory)}")
     hashed = hashlib.sha256(length.to_bytes(8, "little") + header.replace(digest, _NO_DIGEST.encode(), 1))
     arrays: Arrays = {}
     for name, dtype, shape in entries:
@@ -187,7 +193,10 @@ def _checked_start(file: BufferedReader, size: int) -> tuple[int, bytes, bytes]:
 
 def _parsed(text: bytes) -> dict[str, Any]:
     """A JSON object whose keys are different and whose numbers are finite."""
-    value = json.loads(text.decode(), object_pairs_hook=_object, parse_float=_finite, parse_constant=_finite)
+    try:
+        value = json.loads(text.decode(), object_pairs_hook=_object, parse_float=_finite, parse_constant=_finite)
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ValueError(f"its header is not JSON: {error}") from None
     if not isinstance(value, dict):
         raise ValueError("its header is not a JSON object")
     return value
