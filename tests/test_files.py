@@ -190,9 +190,14 @@ def test_more_values_than_are_read_are_not_written(path):
 
 def test_a_failure_while_writing_leaves_the_old_file_and_nothing_else(path):
     path.write_bytes(b"old")
-    with pytest.raises(RuntimeError), files.replacing(path) as file:
-        file.write(b"new")
-        raise RuntimeError
+
+    def fail():
+        with files.replacing(path) as file:
+            file.write(b"new")
+            raise RuntimeError("no space left")
+
+    with pytest.raises(RuntimeError, match="no space left"):
+        fail()
     assert path.read_bytes() == b"old"
     assert list(path.parent.iterdir()) == [path]
 

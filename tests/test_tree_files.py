@@ -307,5 +307,5 @@ def test_wrong_arrays_are_refused(path, change):
 )
 def test_arrays_that_are_no_numbers_are_refused_with_the_header(path, change):
     assert_refused(
-        hostile(path, change_arrays=change), r"tree.sb is not a whole silverbirch file: its array '0.\w+' has"
+        hostile(path, change_arrays=change), r"not a whole silverbirch file: its array '0.\w+' has"
     )
