@@ -306,6 +306,4 @@ def test_wrong_arrays_are_refused(path, change):
     ids=["text", "texts", "complex"],
 )
 def test_arrays_that_are_no_numbers_are_refused_with_the_header(path, change):
-    assert_refused(
-        hostile(path, change_arrays=change), r"not a whole silverbirch file: its array '0.\w+' has"
-    )
+    assert_refused(hostile(path, change_arrays=change), r"not a whole silverbirch file: its array '0.\w+' has")

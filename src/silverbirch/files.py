@@ -8,7 +8,6 @@ Nothing is pickled and nothing is compressed, so that a file cannot run code or 
 claims is compared with its size before memory is allocated. docs/model-files.md has the layout byte by byte.
 """
 
-import contextlib
 import hashlib
 import json
 import math
@@ -16,17 +15,15 @@ import os
 import re
 import reprlib
 import stat
-import threading
-from collections.abc import Iterator
 from io import BufferedReader
-from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .checks import bytes_text, physical_memory
 from .errors import MemoryLimitError, ModelFileError
+from .writers import new_file
 
 Arrays: TypeAlias = dict[str, NDArray[Any]]
 Entry: TypeAlias = tuple[str, np.dtype[Any], list[int]]
@@ -44,7 +41,7 @@ _DTYPES = {name: np.dtype(code) for name, code in
 
 
 def write(path: str | os.PathLike[str], kind: str, state: dict[str, Any], arrays: Arrays) -> None:
-    """Plain values that JSON knows, and arrays. The same content gives the same bytes."""
+    """Plain values that JSON knows, and arrays, over what may be there. The same content gives the same bytes."""
     # The widest numbers come first, so that each array begins at a multiple of its numbers' size.
     stored = {name: _storable(name, array) for name, array in arrays.items()}
     stored = dict(sorted(stored.items(), key=lambda item: (-item[1].itemsize, item[0])))
@@ -52,7 +49,7 @@ def write(path: str | os.PathLike[str], kind: str, state: dict[str, Any], arrays
     digest = hashlib.sha256(header)
     for array in stored.values():
         digest.update(_bytes_of(array))
-    with replacing(path) as file:
+    with new_file(path, force=True) as file:
         file.write(header.replace(_NO_DIGEST.encode(), digest.hexdigest().encode(), 1))
         for array in stored.values():
             file.write(_bytes_of(array))
@@ -93,31 +90,6 @@ def _header(kind: str, state: dict[str, Any], arrays: Arrays) -> bytes:
 
 def _json(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"), allow_nan=False)
-
-
-@contextlib.contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """A file to write to that takes the place of `path` at the end: a crash leaves the old file or the new one."""
-    target = Path(os.path.realpath(path))
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {target.parent}")
-    if target.exists() and not target.is_file():
-        raise FileExistsError(f"{path} is not a file that could be replaced")
-    part = target.with_name(f"{target.name}.{os.getpid()}-{threading.get_ident()}.part")
-    try:
-        with part.open("wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
-    with contextlib.suppress(OSError):  # some systems cannot do it for folders; the file itself is safe
-        folder = os.open(target.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
 
 
 # -- reading
