@@ -8,7 +8,6 @@ Nothing is pickled and nothing is compressed, so that a file cannot run code or 
 claims is compared with its size before memory is allocated. docs/model-files.md has the layout byte by byte.
 """
 
-import contextlib
 import hashlib
 import json
 import math
@@ -16,16 +15,15 @@ import os
 import re
 import reprlib
 import stat
-import threading
-from collections.abc import Iterator
 from io import BufferedReader
-from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import ModelFileError
+from .checks import bytes_text, physical_memory
+from .errors import MemoryLimitError, ModelFileError
+from .writers import new_file
 
 Arrays: TypeAlias = dict[str, NDArray[Any]]
 Entry: TypeAlias = tuple[str, np.dtype[Any], list[int]]
@@ -43,7 +41,7 @@ _DTYPES = {name: np.dtype(code) for name, code in
 
 
 def write(path: str | os.PathLike[str], kind: str, state: dict[str, Any], arrays: Arrays) -> None:
-    """Plain values that JSON knows, and arrays. The same content gives the same bytes."""
+    """Plain values that JSON knows, and arrays, over what may be there. The same content gives the same bytes."""
     # The widest numbers come first, so that each array begins at a multiple of its numbers' size.
     stored = {name: _storable(name, array) for name, array in arrays.items()}
     stored = dict(sorted(stored.items(), key=lambda item: (-item[1].itemsize, item[0])))
@@ -51,7 +49,7 @@ def write(path: str | os.PathLike[str], kind: str, state: dict[str, Any], arrays
     digest = hashlib.sha256(header)
     for array in stored.values():
         digest.update(_bytes_of(array))
-    with replacing(path) as file:
+    with new_file(path, force=True) as file:
         file.write(header.replace(_NO_DIGEST.encode(), digest.hexdigest().encode(), 1))
         for array in stored.values():
             file.write(_bytes_of(array))
@@ -94,31 +92,6 @@ def _json(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"), allow_nan=False)
 
 
-@contextlib.contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """A file to write to that takes the place of `path` at the end: a crash leaves the old file or the new one."""
-    target = Path(os.path.realpath(path))
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {target.parent}")
-    if target.exists() and not target.is_file():
-        raise FileExistsError(f"{path} is not a file that could be replaced")
-    part = target.with_name(f"{target.name}.{os.getpid()}-{threading.get_ident()}.part")
-    try:
-        with part.open("wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
-    with contextlib.suppress(OSError):  # some systems cannot do it for folders; the file itself is safe
-        folder = os.open(target.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-
-
 # -- reading
 
 
@@ -134,7 +107,9 @@ def read(path: str | os.PathLike[str], kind: str | None = None) -> tuple[str, di
             raise ModelFileError(
                 f"{path} has format {error}, this version reads up to {FORMAT_VERSION}: update silverbirch"
             ) from None
-        except (ValueError, OverflowError, RecursionError) as error:
+        except MemoryLimitError as error:
+            raise MemoryLimitError(f"{path} cannot be loaded: {error}") from None
+        except (ValueError, OverflowError) as error:
             raise ModelFileError(f"{path} is not a whole silverbirch file: {one_line(error)}") from None
     if kind is not None and found != kind:
         raise ModelFileError(f"{path} holds a {found}, not a {kind}")
@@ -150,6 +125,9 @@ def _read(file: BufferedReader, size: int) -> tuple[str, dict[str, Any], Arrays]
     content = _parsed(header)
     kind, state = _checked_metadata(content.pop("__metadata__"))
     entries = _checked_entries(content, size - 8 - length)
+    memory = physical_memory()
+    if memory is not None and size > memory:  # a file with holes can be larger than anything that was written
+        raise MemoryLimitError(f"it is {bytes_text(size)} and the machine has {bytes_text(memory)}")
     hashed = hashlib.sha256(length.to_bytes(8, "little") + header.replace(digest, _NO_DIGEST.encode(), 1))
     arrays: Arrays = {}
     for name, dtype, shape in entries:
@@ -187,7 +165,10 @@ def _checked_start(file: BufferedReader, size: int) -> tuple[int, bytes, bytes]:
 
 def _parsed(text: bytes) -> dict[str, Any]:
     """A JSON object whose keys are different and whose numbers are finite."""
-    value = json.loads(text.decode(), object_pairs_hook=_object, parse_float=_finite, parse_constant=_finite)
+    try:
+        value = json.loads(text.decode(), object_pairs_hook=_object, parse_float=_finite, parse_constant=_finite)
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ValueError(f"its header is not JSON: {error}") from None
     if not isinstance(value, dict):
         raise ValueError("its header is not a JSON object")
     return value

@@ -71,6 +71,6 @@ def _restored(path: Any, kind: str, restore: Any, state: dict[str, Any], arrays:
     """Whatever wrong content sets off in the checks becomes one error that names the file."""
     try:
         return restore(state, arrays)
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         text = _KINDS[kind].text.replace("a ", "a whole ", 1)
         raise ModelFileError(f"{path} does not hold {text}: {files.one_line(error)}") from None

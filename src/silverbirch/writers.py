@@ -11,6 +11,7 @@ import contextlib
 import gzip
 import os
 import re
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from functools import partial
@@ -37,6 +38,8 @@ def check_free(path: AnyPath, force: bool = False) -> None:
         raise FileNotFoundError(f"cannot write {target}: there is no folder {folder}")
     if target.is_dir():
         raise IsADirectoryError(f"cannot write {target}: it is a folder; give the name of a file")
+    if target.exists() and not target.is_file():
+        raise FileExistsError(f"cannot write {target}: it is a device or a pipe; give the name of a file")
     if not os.access(folder, os.W_OK):
         raise PermissionError(f"cannot write {target}: the folder {folder} may not be written to")
     if target.exists() and not force:
@@ -48,8 +51,8 @@ def new_file(path: AnyPath, *, force: bool = False) -> Iterator[BinaryIO]:
     """A file to write bytes to. It is written beside its place and renamed, so that a crash leaves what was there
     before or the whole new file."""
     check_free(path, force)
-    target = Path(path)
-    part = target.with_name(f"{target.name}.{os.getpid()}.part")
+    target = Path(os.path.realpath(path))  # a link stays one
+    part = target.with_name(f"{target.name}.{os.getpid()}-{threading.get_ident()}.part")
     try:
         with part.open("wb") as file:
             yield file
