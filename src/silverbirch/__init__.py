@@ -8,6 +8,9 @@ Aggregate
     CFTree           -- any number of rows into a bounded number of cluster features, one pass
     ClusterFeatures  -- (weight, mean, sse): what leaves the tree and enters the linkage
 
+Read the rows
+    read_chunks      -- files, tables and streams of any size as chunks of rows
+
 Read the result
     Dendrogram       -- cut it, measure it, draw it, export it
 
@@ -30,6 +33,7 @@ from .tree import CFTree
 
 if TYPE_CHECKING:
     from .estimator import Betula
+    from .readers import read_chunks
 
 __version__ = "0.1.0"
 
@@ -42,6 +46,7 @@ __all__ = [
     "ModelFileError",
     "linkage",
     "load",
+    "read_chunks",
 ]
 
 
@@ -51,6 +56,10 @@ def __getattr__(name: str) -> Any:
         from .estimator import Betula
 
         return Betula
+    if name == "read_chunks":
+        from .readers import read_chunks
+
+        return read_chunks
     raise AttributeError(f"module 'silverbirch' has no attribute {name!r}")
 
 

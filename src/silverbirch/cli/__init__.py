@@ -1,10 +1,10 @@
 """The command line: files in, labels, models and pages out.
 
-    cluster.py      cluster                 features.py   aggregate, merge
-    models.py       cut, report, info       demo.py       demo
-    options.py      what the options of all of them mean
-    aggregating.py  the run that `cluster` and `aggregate` share
-    results.py      the files they write    console.py, progress.py, summary.py   what they say
+cluster.py      cluster                 features.py   aggregate, merge
+models.py       cut, report, info       demo.py       demo
+options.py      what the options of all of them mean
+aggregating.py  the run that `cluster` and `aggregate` share
+results.py      the files they write    console.py, progress.py, summary.py   what they say
 """
 
 from typing import Annotated

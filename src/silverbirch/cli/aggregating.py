@@ -109,9 +109,7 @@ class Job:
         return Checkpoint(self.checkpoint_path, self.checkpoint_seconds, identity, list(self.outputs.wanted().values()))
 
     def run_state(self, aggregation: Aggregation) -> RunState:
-        return RunState(
-            aggregation.source.names, self.reading.id_column, aggregation.preparation, self.record.result()
-        )
+        return RunState(aggregation.source.names, self.reading.id_column, aggregation.preparation, self.record.result())
 
     def finish(self) -> None:
         """All outputs are there: nothing is left to go on from."""

@@ -28,7 +28,12 @@ def file_facts(path: Path) -> dict[str, Any]:
 def _of_features(features: ClusterFeatures) -> dict[str, Any]:
     total = features.total()
     deviation = float(total.sse[0] / total.weight[0]) ** 0.5
-    return {"features": len(features), "columns": features.n_dimensions, "rows": float(total.weight[0]), "rmsd(1)": deviation}
+    return {
+        "features": len(features),
+        "columns": features.n_dimensions,
+        "rows": float(total.weight[0]),
+        "rmsd(1)": deviation,
+    }
 
 
 def _of_tree(tree: CFTree) -> dict[str, Any]:

@@ -20,8 +20,8 @@ from . import options
 from .aggregating import Outputs
 from .cluster import check_cut
 from .console import Voice, failing_cleanly, usage
-from .results import write_labels, write_model, write_page
 from .facts import file_facts
+from .results import write_labels, write_model, write_page
 from .summary import say_clusters
 
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that `silverbirch cluster --model` wrote.")]
@@ -111,7 +111,9 @@ def report(
 
 @failing_cleanly
 def info(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A model, features, a tree, a dendrogram, a checkpoint.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A model, features, a tree, a dendrogram, a checkpoint.")
+    ],
     as_json: options.Json = False,
 ) -> None:
     """Tell what a file holds.

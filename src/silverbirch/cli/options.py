@@ -70,7 +70,9 @@ NumericOnly = Annotated[
 IdColumn = Annotated[
     str | None,
     typer.Option(
-        metavar="NAME", rich_help_panel=INPUT, help="A column that names the rows: not clustered by, kept in the labels."
+        metavar="NAME",
+        rich_help_panel=INPUT,
+        help="A column that names the rows: not clustered by, kept in the labels.",
     ),
 ]
 Missing = Annotated[
@@ -105,7 +107,9 @@ Threshold = Annotated[
 ]
 Distance = Annotated[
     str | None,
-    _choice(CF_DISTANCES, ("--distance",), TREE, "How rows find their way in the tree; by default as the linkage asks."),
+    _choice(
+        CF_DISTANCES, ("--distance",), TREE, "How rows find their way in the tree; by default as the linkage asks."
+    ),
 ]
 Absorption = Annotated[str | None, _choice(CF_DISTANCES, ("--absorption",), TREE, "What the threshold bounds.")]
 Linkage = Annotated[
@@ -123,7 +127,8 @@ Labels = Annotated[
     typer.Option(rich_help_panel=OUTPUT, help="A label for every row, in input order: .parquet, .csv, .npy, …"),
 ]
 Model = Annotated[
-    Path | None, typer.Option(rich_help_panel=OUTPUT, help="The model, for `cut`, `report`, `info` and silverbirch.load.")
+    Path | None,
+    typer.Option(rich_help_panel=OUTPUT, help="The model, for `cut`, `report`, `info` and silverbirch.load."),
 ]
 Page = Annotated[Path | None, typer.Option("--report", rich_help_panel=OUTPUT, help="A page to read: .html.")]
 RecordFile = Annotated[

@@ -44,6 +44,7 @@ def say_clusters(voice: Voice, record: Record, model: Betula) -> None:
     """The same, with what the clusters are like."""
     k = model.n_clusters_
     weights = np.bincount(model.subcluster_labels_, model.features_.weight)
-    sizes = f"{k:,}, of {weights.min():,.12g} to {weights.max():,.12g} rows" if k > 1 else "1: the dendrogram is not cut"
+    sizes = (
+        f"{k:,}, of {weights.min():,.12g} to {weights.max():,.12g} rows" if k > 1 else "1: the dendrogram is not cut"
+    )
     say_run(voice, record, [("clusters", sizes), ("rmsd", f"{model.dendrogram_.rmsd(k):.6g}")])
-

@@ -88,7 +88,8 @@ def _restore(aggregation: Aggregation, state: dict[str, Any], arrays: files.Arra
     if state["statistics_rows"] is not None:
         sums = files.under("statistics", arrays)
         aggregation.statistics = ColumnStatistics.from_state(int(state["statistics_rows"]), sums)
-    aggregation.preparation = Preparation(**state["preparation"], **files.under("preparation", arrays))
+    how, columns = state["preparation"], files.under("preparation", arrays)
+    aggregation.preparation = Preparation(how["missing"], how["scale"], how["metric"], **columns)
     if state["model"] is not None:
         wanted = aggregation.model.get_params()
         aggregation.model = Betula._from_file(state["model"], files.under("model", arrays)).set_params(**wanted)

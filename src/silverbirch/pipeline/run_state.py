@@ -45,7 +45,9 @@ class RunState:
         return cls(columns, id_column, preparation, dict(run["record"]))
 
     @classmethod
-    def of_file(cls, path: str | os.PathLike[str], state: dict[str, Any], arrays: Arrays, n_dimensions: int) -> RunState:
+    def of_file(
+        cls, path: str | os.PathLike[str], state: dict[str, Any], arrays: Arrays, n_dimensions: int
+    ) -> RunState:
         """As `found_in`; ModelFileError where it cannot be one."""
         try:
             return cls.found_in(state, arrays, n_dimensions)

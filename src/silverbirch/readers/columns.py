@@ -1,0 +1,209 @@
+"""Which columns are read, and how columns of Arrow become rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..checks import Rows
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class Field(NamedTuple):
+    """One column of a table, by what matters here."""
+
+    name: str
+    type: str  # as the table's owner calls it
+    numeric: bool
+    single: bool  # float32 holds all its values
+
+
+class Request(NamedTuple):
+    """What the user asked for."""
+
+    columns: tuple[str, ...] | None
+    numeric_only: bool
+    id_column: str | None
+
+    @classmethod
+    def of(cls, columns: Any, numeric_only: bool, id_column: Any) -> Request:
+        if isinstance(columns, str | int | np.integer):
+            columns = [columns]
+        wanted = None if columns is None else tuple(str(column) for column in columns)
+        if wanted is not None and not wanted:
+            raise ValueError("columns is empty: name at least one column, or leave it out for all")
+        if wanted is not None and len(set(wanted)) < len(wanted):
+            twice = next(name for name in wanted if wanted.count(name) > 1)
+            raise ValueError(f"columns names {twice!r} twice: name each column once")
+        if id_column is not None and wanted is not None and str(id_column) in wanted:
+            raise ValueError(
+                f"id_column={id_column!r} is among the columns to cluster too: leave it out of one of them"
+            )
+        return cls(wanted, numeric_only, None if id_column is None else str(id_column))
+
+
+class Wanted(NamedTuple):
+    """What is read of every table of an input."""
+
+    names: tuple[str, ...]
+    dtype: np.dtype[Any]
+    id_column: str | None
+
+    def with_ids(self, wished: bool) -> Wanted:
+        return self if wished else self._replace(id_column=None)
+
+    @property
+    def all_names(self) -> list[str]:
+        return [*self.names] if self.id_column is None else [*self.names, self.id_column]
+
+
+def choose(tables: Sequence[tuple[str, Sequence[Field]]], request: Request) -> Wanted:
+    """The columns to read, the same of every table (label, fields). Numeric is a column that is so in all of them."""
+    label, first = tables[0]
+    for own_label, fields in tables:
+        _check_fields(own_label, fields, request)
+    text = {field.name for _, fields in tables for field in fields if not field.numeric}
+    if request.columns is not None:
+        names = request.columns
+    else:
+        names = tuple(
+            f.name for f in first if f.name != request.id_column and not (request.numeric_only and f.name in text)
+        )
+    bad = [(own, field) for own, fields in tables for field in fields if field.name in names and not field.numeric]
+    if bad:
+        raise ValueError(_not_numbers(bad))
+    if not names:
+        raise ValueError(f"{label} has no column of numbers to read")
+    for own_label, fields in tables[1:]:
+        _check_same(own_label, fields, label, names, text, request)
+    chosen = [field for _, fields in tables for field in fields if field.name in set(names)]
+    dtype = np.dtype(np.float32 if all(field.single for field in chosen) else np.float64)
+    return Wanted(names, dtype, request.id_column)
+
+
+def _check_fields(label: str, fields: Sequence[Field], request: Request) -> None:
+    have = [field.name for field in fields]
+    if not have:
+        raise ValueError(f"{label} has no columns")
+    needed = [*(request.columns or ()), *([] if request.id_column is None else [request.id_column])]
+    absent = [name for name in needed if name not in set(have)]
+    if absent:
+        raise ValueError(f"{label} has no column {_listed(absent)}; it has {_listed(have)}")
+    if len(set(have)) < len(have):
+        twice = [
+            name for name in dict.fromkeys(have) if have.count(name) > 1 and (name in needed or not request.columns)
+        ]
+        if twice:
+            raise ValueError(f"{label} has several columns named {_listed(twice)}: rename them")
+
+
+def _check_same(
+    label: str, fields: Sequence[Field], first: str, names: tuple[str, ...], text: set[str], request: Request
+) -> None:
+    have = [field.name for field in fields]
+    absent = [name for name in names if name not in set(have)]
+    if absent:
+        raise ValueError(f"{label} has no column {_listed(absent)}, which {first} has: all files need the same columns")
+    if request.columns is None:
+        ignored = {*names, request.id_column, *(text if request.numeric_only else ())}
+        more = [name for name in have if name not in ignored]
+        if more:
+            raise ValueError(
+                f"{label} has column {_listed(more)}, which {first} has not: say by columns= (--columns) which to read"
+            )
+
+
+def _not_numbers(bad: Sequence[tuple[str, Field]]) -> str:
+    label = bad[0][0]
+    own = {field.name: field.type for owner, field in bad if owner == label}
+    named = _listed([f"{name!r} ({kind})" for name, kind in own.items()], quote=False)
+    return (
+        f"{label} has columns that are not numbers: {named}. Name the columns to read by columns= (--columns), "
+        "or leave out what is not a number by numeric_only=True (--numeric-only)"
+    )
+
+
+def _listed(names: Iterable[str], *, quote: bool = True, most: int = 8) -> str:
+    words = [repr(name) if quote else name for name in names]
+    return ", ".join(words[:most]) + (f" and {len(words) - most} more" if len(words) > most else "")
+
+
+# -- Arrow
+
+
+def arrow_fields(schema: pa.Schema) -> tuple[Field, ...]:
+    return tuple(_arrow_field(field.name, field.type) for field in schema)
+
+
+def _arrow_field(name: str, kind: pa.DataType) -> Field:
+    import pyarrow.types as types
+
+    floating = types.is_floating(kind)
+    numeric = (
+        floating or types.is_integer(kind) or types.is_boolean(kind) or types.is_decimal(kind) or types.is_null(kind)
+    )
+    return Field(name, str(kind), numeric, floating and not types.is_float64(kind))
+
+
+def rows_of(batches: Sequence[pa.RecordBatch], names: Sequence[str], dtype: np.dtype[Any]) -> Rows:
+    """The named columns of batches that follow each other, side by side; NaN where a value is missing."""
+    rows: Rows = np.empty((sum(batch.num_rows for batch in batches), len(names)), dtype=dtype)
+    start = 0
+    for batch in batches:
+        end = start + batch.num_rows
+        for number, name in enumerate(names):
+            rows[start:end, number] = _numbers(batch.column(name))
+        start = end
+    return rows
+
+
+def _numbers(values: pa.Array) -> NDArray[Any] | float:
+    import pyarrow as pa
+
+    kind = values.type
+    if pa.types.is_null(kind):
+        return float("nan")
+    if pa.types.is_boolean(kind):
+        values = values.cast(pa.uint8())
+    elif pa.types.is_decimal(kind):
+        values = values.cast(pa.float64())
+    numbers: NDArray[Any] = values.to_numpy(zero_copy_only=False)
+    return numbers
+
+
+def ids_of(batches: Sequence[pa.RecordBatch], name: str) -> pa.Array:
+    import pyarrow as pa
+
+    arrays = [batch.column(name) for batch in batches]
+    return arrays[0] if len(arrays) == 1 else pa.concat_arrays(arrays)
+
+
+def without_first(batches: Iterable[pa.RecordBatch], count: int) -> Iterator[pa.RecordBatch]:
+    """The same batches but for the first `count` rows."""
+    for batch in batches:
+        if count < batch.num_rows:
+            yield batch.slice(count) if count else batch
+        count = max(0, count - batch.num_rows)
+
+
+def cut(batches: Iterable[pa.RecordBatch], size: int) -> Iterator[tuple[list[pa.RecordBatch], bool]]:
+    """Groups of exactly `size` rows, the last one of what is left, and whether it is the last. Nothing is copied."""
+    held: list[pa.RecordBatch] = []
+    missing = size
+    for batch in batches:
+        start = 0
+        while start < batch.num_rows:
+            if missing == 0:  # only now is it known that more rows follow
+                yield held, False
+                held, missing = [], size
+            taken = min(missing, batch.num_rows - start)
+            held.append(batch.slice(start, taken))
+            start += taken
+            missing -= taken
+    if held:
+        yield held, True
