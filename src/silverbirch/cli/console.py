@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 _P = ParamSpec("_P")
+_TRACEBACK = "SILVERBIRCH_TRACEBACK"
 
 
 def failing_cleanly(command: Callable[_P, None]) -> Callable[_P, None]:
@@ -23,10 +25,16 @@ def failing_cleanly(command: Callable[_P, None]) -> Callable[_P, None]:
     def wrapped(*args: _P.args, **kwargs: _P.kwargs) -> None:
         try:
             command(*args, **kwargs)
+        except (typer.Exit, typer.BadParameter):
+            raise
         except (ValueError, TypeError, OSError, MemoryError, ImportError) as error:
             fail(str(error) or type(error).__name__)
         except KeyboardInterrupt:
             fail("interrupted")
+        except Exception as error:
+            if _TRACEBACK in os.environ:
+                raise
+            fail(f"unexpected {type(error).__name__}: {error}; please report it, with what {_TRACEBACK}=1 shows")
 
     return wrapped
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -22,16 +23,14 @@ class PassProgress:
         self._source = source
         self._name = ""
         self._task: TaskID | None = None
-        self._first_rows = 0  # where a resumed pass was taken up: those rows took no time
+        # Up to the first chunk seen: rows of a resumed pass took no time here.
+        self._first_rows, self._begun = 0, time.monotonic()
 
     def update(self, name: str, rows: int, position: Position, tree: CFTree | None = None) -> None:
         if self._task is None or name != self._name:
-            self._begin(name, rows)
-        assert self._task is not None
-        seconds = self._progress.tasks[self._task].elapsed or 0.0
-        parts = [f"{rows:,} rows"]
-        if seconds > 0 and rows > self._first_rows:
-            parts.append(f"{(rows - self._first_rows) / seconds:,.3g} rows/s")
+            self._task = self._begin(name, rows)
+        speed = (rows - self._first_rows) / max(time.monotonic() - self._begun, 1e-3)
+        parts = [f"{rows:,} rows", f"{_short(speed)} rows/s"]
         if tree is not None:
             parts += [f"{tree.n_leaves:,} leaves", f"{tree.n_rebuilds} rebuilds", f"threshold {tree.threshold:.3g}"]
         resident = memory.now()
@@ -41,11 +40,15 @@ class PassProgress:
         total = None if fraction is None else 1.0
         self._progress.update(self._task, total=total, completed=fraction or 0.0, detail=" · ".join(parts))
 
-    def _begin(self, name: str, rows: int) -> None:
+    def _begin(self, name: str, rows: int) -> TaskID:
         if self._task is not None:
             self._progress.remove_task(self._task)
-        self._name, self._first_rows = name, rows
-        self._task = self._progress.add_task(name, total=None, detail="")
+        self._name, self._first_rows, self._begun = name, rows, time.monotonic()
+        return self._progress.add_task(name, total=None, detail="")
+
+
+def _short(number: float) -> str:
+    return f"{number / 1e6:.2f} M" if number >= 1e6 else f"{number:,.0f}"
 
 
 @contextmanager
