@@ -3,7 +3,8 @@
     arguments   of the command, {out} standing for the folder of its outputs
     out         a folder to make the folders of outputs in
     checkpoint  the file it goes on from
-    kills       how often to kill it with SIGKILL, at moments spread over the time it takes
+    kills       how often at least to kill it with SIGKILL, at moments spread over the time it takes; goes on until a
+                third of them left a checkpoint to go on from
     seed        of those moments
 
 Each try is a fork of this process, which has the imports done, so that the moments fall into the work. A run that comes
@@ -60,7 +61,8 @@ def main():
     resumable = ["--quiet", "--checkpoint", job["checkpoint"], "--checkpoint-every", "0"]
     arguments = next_arguments()
     killed = with_checkpoint = 0
-    while killed < job["kills"]:
+    while killed < job["kills"] or with_checkpoint < job["kills"] / 3:
+        assert killed < 20 * job["kills"]
         if attempt([*arguments, *resumable], chance.uniform(0, usual)):
             arguments = next_arguments()
         else:

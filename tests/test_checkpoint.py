@@ -10,15 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from commands import silverbirch
 from silverbirch import files
 
 KILLING = Path(__file__).with_name("killing.py")
 KILLS = 15
-
-
-def silverbirch(*arguments, **options):
-    command = [sys.executable, "-m", "silverbirch", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
 
 
 def rows(count, columns, seed, holes=0.0):
@@ -70,11 +66,85 @@ def test_a_run_killed_at_random_moments_ends_with_the_same_bits(job, tmp_path):
     done = subprocess.run(command, input=json.dumps(plan), capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
-    assert told["kills"] == KILLS
-    assert told["with_checkpoint"] >= KILLS // 3
+    assert told["kills"] >= KILLS
+    assert told["with_checkpoint"] >= KILLS / 3
 
     undisturbed, *killed = map(Path, told["folders"])
     for name in ("labels.csv", "run.sb"):
         expected = (undisturbed / name).read_bytes()
         assert all((folder / name).read_bytes() == expected for folder in killed)
-    assert not (tmp_path / "state.sb").exists()
+    # Neither the checkpoint nor anything half written is left.
+    assert {path.name for path in tmp_path.iterdir()} == {"data", "out"}
+    assert all({path.name for path in folder.iterdir()} == {"labels.csv", "run.sb", "run.json"} for folder in killed)
+
+
+@pytest.fixture
+def run(tmp_path):
+    """A command that was interrupted after its first pass: the checkpoint is there, the outputs are not."""
+    np.save(tmp_path / "rows.npy", rows(2000, 3, 0))
+    command = ["cluster", tmp_path / "rows.npy", "--checkpoint", tmp_path / "state.sb", "--checkpoint-every", "0"]
+    too_many = silverbirch(*command, "-k", "1900", "--max-leaves", "100", "--labels", tmp_path / "labels.npy")
+    assert too_many.exit_code == 1
+    assert "n_clusters=1900" in too_many.stderr
+    return command
+
+
+def test_a_cut_that_failed_is_made_good_without_reading_the_rows_again(run, tmp_path):
+    again = silverbirch(*run, "-k", "9", "--max-leaves", "100", "--labels", tmp_path / "labels.npy")
+    assert again.exit_code == 0, again.stderr
+    assert "going on after row 2,000" in again.stdout
+    assert np.load(tmp_path / "labels.npy").max() == 8
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        (["--max-leaves", "90"], "tree"),
+        (["--max-leaves", "100", "--linkage", "centroid"], "tree"),
+        (["--max-leaves", "100", "--scale", "standard"], "preparation"),
+        (["--max-leaves", "100", "--columns", "0,1"], "preparation"),
+    ],
+)
+def test_a_checkpoint_of_another_run_is_refused(change, what, run, tmp_path):
+    before = (tmp_path / "state.sb").read_bytes()
+    other = silverbirch(*run, "-k", "9", *change)
+    assert other.exit_code == 1
+    assert f"belongs to a run with other {what}" in other.stderr
+    assert (tmp_path / "state.sb").read_bytes() == before
+
+
+def test_a_checkpoint_of_input_that_changed_is_refused(run, tmp_path):
+    np.save(tmp_path / "rows.npy", rows(2000, 3, 1))
+    other = silverbirch(*run, "-k", "9", "--max-leaves", "100")
+    assert other.exit_code == 1
+    assert "belongs to a run with other input" in other.stderr
+
+
+def test_a_damaged_checkpoint_is_refused(run, tmp_path):
+    content = bytearray((tmp_path / "state.sb").read_bytes())
+    content[-1] ^= 1
+    (tmp_path / "state.sb").write_bytes(content)
+    damaged = silverbirch(*run, "-k", "9", "--max-leaves", "100")
+    assert damaged.exit_code == 1
+    assert damaged.stderr.startswith("Error: ")
+    assert "checksum" in damaged.stderr
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda state, arrays: state.pop("position"),
+        lambda state, arrays: state.update(position="somewhere"),
+        lambda state, arrays: state.update(position=[0, -3]),
+        lambda state, arrays: state.update(counts={"rows": 3, "sheep": 4}),
+        lambda state, arrays: state.update(model={}),
+        lambda state, arrays: arrays.pop("model.first_rows"),
+    ],
+)
+def test_a_checkpoint_with_wrong_content_is_refused(damage, run, tmp_path):
+    kind, state, arrays = files.read(tmp_path / "state.sb")
+    damage(state, arrays)
+    files.write(tmp_path / "state.sb", kind, state, arrays)
+    wrong = silverbirch(*run, "-k", "9", "--max-leaves", "100")
+    assert wrong.exit_code == 1
+    assert "does not hold a whole checkpoint" in wrong.stderr

@@ -8,6 +8,7 @@ label_writer  -- labels, with or without ids, as Parquet, Arrow, CSV, TSV or .np
 from __future__ import annotations
 
 import contextlib
+import glob
 import gzip
 import os
 import re
@@ -62,6 +63,13 @@ def new_file(path: AnyPath, *, force: bool = False) -> Iterator[BinaryIO]:
         part.replace(target)
         _sync_folder(target.parent)
     finally:
+        part.unlink(missing_ok=True)
+
+
+def remove_leftovers(path: AnyPath) -> None:
+    """Removes what killed processes left beside `path`; for who knows that no other process is writing it now."""
+    target = Path(path)
+    for part in target.parent.glob(f"{glob.escape(target.name)}.*.part"):
         part.unlink(missing_ok=True)
 
 

@@ -13,7 +13,7 @@ from ..pipeline.preparation import Preparation
 from ..pipeline.record import Record
 from ..pipeline.run_state import RunState
 from ..readers import RowSource, read_chunks
-from ..writers import check_free
+from ..writers import check_free, remove_leftovers
 from .console import Voice
 from .progress import pass_progress
 
@@ -71,6 +71,9 @@ class Job:
         aggregation = Aggregation(source, self.model, self.reading.preparation)
         checkpoint = self._checkpoint()
         self.outputs.check(own=[] if checkpoint is None else checkpoint.resume(aggregation))
+        if checkpoint is not None:  # a run that was killed may have left them
+            for path in (checkpoint.path, *checkpoint.outputs):
+                remove_leftovers(path)
         if aggregation.rows_of_stage:
             self.voice.say(f"going on after row {aggregation.rows_of_stage:,}, from {self.checkpoint_path}")
         with self.record.phase("aggregate"):

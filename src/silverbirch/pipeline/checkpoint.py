@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__, files
+from ..checks import as_count
 from ..errors import ModelFileError
 from ..estimator import Betula
 from ..readers import Position
@@ -93,7 +94,8 @@ def _restore(aggregation: Aggregation, state: dict[str, Any], arrays: files.Arra
     if state["model"] is not None:
         wanted = aggregation.model.get_params()
         aggregation.model = Betula._from_file(state["model"], files.under("model", arrays)).set_params(**wanted)
-    aggregation.position = Position(*state["position"])
+    file, row = state["position"]
+    aggregation.position = Position(as_count(file, "file", least=0), as_count(row, "row", least=0))
     aggregation.counts = Counts(**state["counts"])
 
 
