@@ -1,5 +1,9 @@
 """Files of features, dendrograms and models: the same bits back, and less out of more."""
 
+import doctest
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -286,3 +290,13 @@ def test_a_kind_that_this_version_does_not_know_is_refused(path):
     for cls in CLASSES:
         with pytest.raises(sb.ModelFileError, match="holds a forest, not"):
             cls.load(path)
+
+
+def test_the_page_about_files_shows_what_happens(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = Path(__file__).parents[1] / "docs" / "model-files.md"
+    result = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
+    assert result.failed == 0
+    assert result.attempted > 15
+    shown = re.sub(r"(?<=\S) {2,}.*", "", page.read_text(encoding="utf-8"))  # without the remarks beside it
+    assert Path("features.sb").read_bytes()[8:352].decode().rstrip() in re.sub(r"\s", "", shown)
