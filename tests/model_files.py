@@ -4,6 +4,10 @@ import hashlib
 import json
 
 import numpy as np
+import pytest
+
+import silverbirch as sb
+from silverbirch import files
 
 DTYPES = {"f8": "F64", "i8": "I64", "f4": "F32", "u4": "U32", "u1": "U8", "i4": "I32", "c16": "C128", "b1": "BOOL"}
 
@@ -33,3 +37,21 @@ def file_of(kind, state, arrays):
         dtype = DTYPES.get(array.dtype.str[1:], array.dtype.str)
         entries[name] = entry(list(array.shape), begin, len(body), dtype)
     return sealed(header_of(entries, kind, json.dumps(state)), body)
+
+
+def assert_refused(path, content, match="is not a whole silverbirch file: ."):
+    path.write_bytes(content)
+    with pytest.raises(sb.ModelFileError, match=match) as caught:
+        files.read(path)
+    message = str(caught.value)
+    assert message.startswith(str(path))
+    assert "\n" not in message
+    assert len(message) < len(str(path)) + 300
+
+
+def assert_same_arrays(arrays, expected):
+    assert arrays.keys() == expected.keys()
+    for name, array in arrays.items():
+        assert array.dtype == expected[name].dtype
+        assert array.dtype.isnative
+        np.testing.assert_array_equal(array, expected[name], strict=True)

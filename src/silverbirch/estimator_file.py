@@ -68,7 +68,10 @@ def restored(cls: type[Model], state: dict[str, Any], arrays: Arrays) -> Model:
         model.feature_names_in_ = _checked_names(state["feature_names"], columns)
     model._take(tree, first_rows)
     if refined := under("refined", arrays):
-        model._refined = _Refined(ClusterFeatures._from_file({}, refined))
+        leaves = ClusterFeatures._from_file({}, refined)
+        if not (leaves.weight > 0).all():
+            raise ValueError("it has refined leaves of no weight")
+        model._refined = _Refined(leaves)
     if {columns} != {tree.features.n_dimensions, model.features_.n_dimensions, first_rows.shape[1]}:
         raise ValueError(f"its leaves and rows do not all have {columns} columns")
     if "made_by" in state:

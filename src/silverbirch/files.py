@@ -212,7 +212,7 @@ def _checked_entries(header: dict[str, Any], total: int) -> list[Entry]:
         if not _is_counts(entry["data_offsets"]) or entry["data_offsets"] != [begin, end]:
             raise ValueError(f"its array {reprlib.repr(name)} is not where its shape and the others leave room")
         if end > total:
-            raise ValueError(f"its arrays would take {end} bytes or more, of which there are {total}")
+            raise ValueError(f"it is cut short: its arrays take {end} bytes or more and {total} are there")
         entries.append((name, dtype, shape))
     if end != total:
         raise ValueError(f"it has {total} bytes of arrays where {end} are announced")
