@@ -249,7 +249,7 @@ class Dendrogram:
 
     def to_html(self, path: str | os.PathLike[str], *, title: str = "silverbirch dendrogram") -> None:
         """Writes a page with the dendrogram and, where features are known, the rmsd curve; it needs no other file."""
-        from .plot import dendrogram_page
+        from .report import dendrogram_page
 
         Path(path).write_text(dendrogram_page(self, title), encoding="utf-8")
 
