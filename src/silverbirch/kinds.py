@@ -44,33 +44,55 @@ _KINDS = {
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """What a file holds: ClusterFeatures, a CFTree, a Dendrogram or a Betula; ModelFileError where it is none."""
+    """What a file holds: ClusterFeatures, a CFTree, a Dendrogram or a Betula; ModelFileError where it is none.
+
+    A model of the command line whose rows were scaled, filled or normalised comes as a scikit-learn pipeline that does the
+    same to the rows it is given.
+    """
     kind, state, arrays = files.read(path)
     if kind not in _KINDS:
         raise ModelFileError(f"{path} holds a {kind}, none of {', '.join(_KINDS)}")
-    return _restored(path, kind, _KINDS[kind].restored, state, arrays)
+    whole = restored(path, kind, state, arrays)
+    if kind != "model" or "run" not in state:
+        return whole
+    from .pipeline.run_state import RunState
+    from .pipeline.transformer import prepared_model
+
+    return prepared_model(whole, RunState.of_file(path, state, arrays, whole.n_features_in_))
 
 
 def load_as(cls: Any, wanted: str, path: str | os.PathLike[str]) -> Any:
     """The object of class `cls` from a file of the kind wanted, or of one that holds such an object."""
     kind, state, arrays = files.read(path)
+    if wanted == "model":
+        _refuse_prepared(path, state)
     if kind == wanted:
-        return _restored(path, kind, cls._from_file, state, arrays)
+        return restored(path, kind, state, arrays, cls._from_file)
     if kind not in _KINDS:
         raise ModelFileError(f"{path} holds a {kind}, not {_KINDS[wanted].text}")
     text, _, class_name, parts = _KINDS[kind]
     if wanted not in parts:
         raise ModelFileError(f"{path} holds {text}, not {_KINDS[wanted].text}: {class_name}.load reads it")
-    part = parts[wanted](_restored(path, kind, _KINDS[kind].restored, state, arrays))
+    part = parts[wanted](restored(path, kind, state, arrays))
     if part is None:
         raise ModelFileError(f"{path} holds {text} without {_KINDS[wanted].text}: it was saved without")
     return part
 
 
-def _restored(path: Any, kind: str, restore: Any, state: dict[str, Any], arrays: files.Arrays) -> Any:
-    """Whatever wrong content sets off in the checks becomes one error that names the file."""
+def _refuse_prepared(path: Any, state: dict[str, Any]) -> None:
+    """A model that cannot take rows as they are must not look like one that can."""
+    run = state.get("run")
+    if isinstance(run, dict) and run.get("prepared"):
+        raise ModelFileError(
+            f"{path} holds a model of rows that were prepared (scaled, filled or normalised): silverbirch.load gives it "
+            "with that preparation"
+        )
+
+
+def restored(path: Any, kind: str, state: dict[str, Any], arrays: files.Arrays, restore: Any = None) -> Any:
+    """What a file of that kind held. Whatever wrong content sets off in the checks becomes one error that names it."""
     try:
-        return restore(state, arrays)
+        return (restore or _KINDS[kind].restored)(state, arrays)
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         text = _KINDS[kind].text.replace("a ", "a whole ", 1)
         raise ModelFileError(f"{path} does not hold {text}: {files.one_line(error)}") from None

@@ -104,7 +104,7 @@ def label_writer(
     What can be wrong is found at the call, before the context is entered and the file begun. It appears under its name
     only when the context is left without an error. Rows that were left out have the label -1 in it.
     """
-    begin = _format_of(path, id_name)
+    begin = check_labels(path, id_name)
     check_free(path, force)
     return _opened(begin, path, id_name, force)
 
@@ -124,7 +124,8 @@ def _opened(
         writer.finish()
 
 
-def _format_of(path: AnyPath, id_name: str | None) -> Callable[[BinaryIO, str | None], _Format]:
+def check_labels(path: AnyPath, id_name: str | None) -> Callable[[BinaryIO, str | None], _Format]:
+    """The format that the suffix names; ValueError where there is none, or none that has room for ids."""
     name = Path(path).name.lower()
     suffix = next((suffix for suffix in _FORMATS if name.endswith(suffix)), None)
     if suffix is None:

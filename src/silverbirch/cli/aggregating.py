@@ -13,7 +13,7 @@ from ..pipeline.preparation import Preparation
 from ..pipeline.record import Record
 from ..pipeline.run_state import RunState
 from ..readers import RowSource, read_chunks
-from ..writers import check_free, remove_leftovers
+from ..writers import check_free, check_labels, remove_leftovers
 from .console import Voice
 from .progress import pass_progress
 
@@ -43,6 +43,7 @@ class Outputs:
 
     paths: dict[str, Path | None]
     force: bool
+    id_column: str | None = None
 
     def wanted(self) -> dict[str, str]:
         return {name: str(path) for name, path in self.paths.items() if path is not None}
@@ -51,6 +52,8 @@ class Outputs:
         """All of them before any work; `own` were written by the run that is taken up again."""
         for path in self.wanted().values():
             check_free(path, self.force or path in own)
+        if (labels := self.paths.get("labels")) is not None:
+            check_labels(labels, self.id_column)
 
 
 @dataclass

@@ -7,9 +7,10 @@ from typing import Any
 
 from .. import files
 from ..dendrogram import Dendrogram
+from ..errors import ModelFileError
 from ..estimator import Betula
 from ..features import ClusterFeatures
-from ..kinds import load
+from ..kinds import restored
 from ..pipeline.checkpoint import KIND as CHECKPOINT
 from ..pipeline.run_state import RunState
 from ..tree import CFTree
@@ -20,8 +21,9 @@ def file_facts(path: Path) -> dict[str, Any]:
     facts: dict[str, Any] = {"holds": kind, "bytes": path.stat().st_size}
     if kind == CHECKPOINT:
         return facts | {"written by": f"silverbirch {state['silverbirch']}"} | dict(state["counts"])
-    whole = load(path)
-    facts |= _FACTS[kind](whole)
+    if kind not in _FACTS:
+        raise ModelFileError(f"{path} holds a {kind}: a newer silverbirch may know it")
+    facts |= _FACTS[kind](restored(path, kind, state, arrays))
     return facts | _of_run(RunState.of_file(path, state, arrays, facts.get("columns", 0)))
 
 

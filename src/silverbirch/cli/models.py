@@ -12,6 +12,7 @@ import typer
 from .. import files
 from ..errors import ModelFileError
 from ..estimator import Betula
+from ..kinds import restored
 from ..pipeline.record import Record
 from ..pipeline.run_state import RunState
 from ..readers import read_chunks
@@ -65,9 +66,10 @@ def cut(
         if inputs and labels is None:
             raise ValueError("rows are read to be labelled: name the file for --labels")
     voice = Voice(quiet, as_json)
-    outputs = Outputs({"labels": labels, "model": new_model, "report": page}, force)
-    outputs.check(own=[])
     estimator, state = read_model(model)
+    id_column = id_column or state.id_column
+    outputs = Outputs({"labels": labels, "model": new_model, "report": page}, force, id_column if inputs else None)
+    outputs.check(own=[])
     parameters = {"n_clusters": clusters, "distance_threshold": height}
     record = Record("cut", parameters, [{"name": str(model)}, *({"name": name} for name in inputs or [])])
     with record.phase("cut"):
@@ -127,10 +129,11 @@ def info(
 
 
 def read_model(path: Path) -> tuple[Betula, RunState]:
+    """The model for prepared rows, and how they are prepared."""
     kind, state, arrays = files.read(path)
     if kind != "model":
         raise ModelFileError(f"{path} holds a {kind}, not a model: `silverbirch cluster` makes one of it")
-    model = Betula.load(path)
+    model = restored(path, kind, state, arrays)
     return model, RunState.of_file(path, state, arrays, model.n_features_in_)
 
 
@@ -142,7 +145,6 @@ def _write_labels(
             writer.write(model.subcluster_labels_)
         return
     columns = None if state.columns is None else list(state.columns)
-    id_column = id_column or state.id_column
     source = read_chunks(inputs, columns=columns, id_column=id_column)
     write_labels(path, source, replace(state, id_column=id_column), model, voice)
 

@@ -25,6 +25,7 @@ class RunState:
         run = {
             "columns": None if self.columns is None else list(self.columns),
             "id_column": self.id_column,
+            "prepared": self.preparation.changes_rows,
             "preparation": how,
             "record": self.record,
         }
