@@ -146,7 +146,9 @@ class ClusterFeatures:
         weight, mean, sse = (arrays[name] for name in ("weight", "mean", "sse"))
         if {weight.dtype, mean.dtype, sse.dtype} != {np.dtype(np.float64)} or weight.ndim != 1 or sse.ndim != 1:
             raise ValueError("its weights, means or sses are not float64, one for each feature")
-        return cls(weight, mean, sse)
+        # The constructor's checks without its copies: nobody else has these arrays.
+        as_rows(mean, name="mean")
+        return cls._adopt(as_weights(weight, len(mean), "weight"), mean, as_sses(sse, weight))
 
     def total(self) -> ClusterFeatures:
         """All features merged into one."""

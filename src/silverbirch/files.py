@@ -236,5 +236,5 @@ def _is_counts(value: Any) -> bool:
 def one_line(error: BaseException) -> str:
     """What a message may show of a file that can hold anything."""
     text = f"it has no {error}" if isinstance(error, KeyError) else str(error)
-    text = " ".join(text.split())
+    text = "".join(letter if letter.isprintable() else "?" for letter in " ".join(text[:1000].split()))
     return text if len(text) <= 200 else text[:200] + "…"
