@@ -11,9 +11,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from . import _core, estimator_file, files
+from .batches import Batch, Batches, batches_of_rows, gathered, reported
 from .checks import (
     ALGORITHMS,
     MODES,
@@ -23,16 +24,16 @@ from .checks import (
     as_count,
     as_flag,
     as_method,
-    as_rows,
     as_threads,
     as_threshold,
-    as_weights,
 )
 from .dendrogram import Dendrogram
+from .estimator_input import checked_array, checked_batches
 from .features import ClusterFeatures
 from .kinds import load_as
 from .linkage import cluster_features
-from .progress import reporter
+from .progress import Report, reporter
+from .readers import is_stream
 from .tree import CFTree
 
 # The CF distance that goes with a linkage (table 2 of the paper); the others see means only: the tree's default.
@@ -57,9 +58,9 @@ class _Refined:
         self.features = features
         self._index: _core.NearestIndex | None = None
 
-    def assign(self, X: Any, *, n_jobs: int | None = None, progress: Any = None) -> NDArray[np.int64]:
-        self._index = self._index or _core.NearestIndex(self.features.mean)
-        return self._index.nearest(as_rows(X), as_threads(n_jobs), progress)
+    def _assign_batches(self, batches: Batches, threads: int, report: Report | None) -> NDArray[np.int64]:
+        index = self._index = self._index or _core.NearestIndex(self.features.mean)
+        return gathered(batches, lambda rows, inner: index.nearest(rows, threads, inner), report)
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_index": None}
@@ -151,23 +152,31 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     # -- fitting
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Aggregates the rows, clusters the aggregate and labels the rows. `y` is ignored."""
+        """Aggregates the rows, clusters the aggregate and labels the rows. `y` is ignored.
+
+        X : an array, a data frame, or whatever `silverbirch.read_chunks` takes: paths, Arrow tables and streams,
+            iterators of chunks. Files are read again for the labels; what comes by only once leaves no `labels_`
+        """
         with self._unchanged_by_failure():
             tree = self._new_tree()
-            rows, weight = self._checked(X, sample_weight, reset=True)
-            self._insert(tree, rows, weight)
-            self._take(tree, self._first_of_stream(tree, rows[:0], rows))
+            batches = checked_batches(self, X, sample_weight, reset=True)
+            if self.refine and not batches.repeatable:
+                raise ValueError(
+                    f"refine={self.refine} reads the rows again, but they come only once: write them to a file"
+                )
+            self._insert(tree, batches, None)
             for _ in range(self.refine):
                 report = reporter(self.progress, "finer leaves")
-                self._refined = _Refined(self.features_.refined(rows, weight, n_jobs=self.n_jobs, progress=report))
-            leaf_of_row = self._nearest_leaf(rows)
-            self._clustering = self._cluster(leaf_of_row)
-            self._labels = self._clustering.leaf_labels[leaf_of_row]
+                self._refined = _Refined(self.features_._refined(batches, as_threads(self.n_jobs), report))
+            if batches.repeatable:
+                leaf_of_row = self._nearest_leaf(batches)
+                self._clustering = self._cluster(leaf_of_row)
+                self._labels = self._clustering.leaf_labels[leaf_of_row]
         return self
 
     def partial_fit(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
         """Adds a chunk of rows to the tree. Chunks one after the other give the same tree as all rows at once; with
-        n_jobs, one that depends on the chunks.
+        n_jobs, one that depends on the chunks. X is as in `fit`.
 
         With no X, the leaves are clustered again by the parameters as they are now: n_clusters, distance_threshold,
         linkage, mode and algorithm. Those of the tree stay as they were when it was begun.
@@ -182,17 +191,11 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
                 self._cluster_now(known)
             return self
         if hasattr(self, "tree_"):
-            with self._unchanged_by_failure():
-                rows, weight = self._checked(X, sample_weight, reset=False)
-            # An interrupt leaves the rows up to then in the tree, so what is known of its leaves is dropped first.
-            self._take(self.tree_, self._first_of_stream(self.tree_, self._first_rows, rows))
-            self._insert(self.tree_, rows, weight)
+            self._insert(self.tree_, checked_batches(self, X, sample_weight, reset=False), self._first_rows)
         else:
             with self._unchanged_by_failure():
-                rows, weight = self._checked(X, sample_weight, reset=True)
-                tree = self._new_tree()
-                self._insert(tree, rows, weight)
-                self._take(tree, self._first_of_stream(tree, rows[:0], rows))
+                batches = checked_batches(self, X, sample_weight, reset=True)
+                self._insert(self._new_tree(), batches, None)
         return self
 
     @contextlib.contextmanager
@@ -204,10 +207,25 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
             self.__dict__ = before
             raise
 
-    def _insert(self, tree: CFTree, rows: NDArray[Any], weight: Floats | None) -> None:
-        tree.insert(rows, weight, progress=reporter(self.progress, "tree"))
+    def _insert(self, tree: CFTree, batches: Batches, first_rows: NDArray[Any] | None) -> None:
+        taken = tree._undone_by_failure(self._taken(tree, batches, first_rows))
+        for batch, report in reported(taken, reporter(self.progress, "tree")):
+            tree.insert(batch.rows, batch.weight, progress=report)
         if tree.n_leaves == 0:
             raise ValueError("sample_weight is zero for all rows: at least one row has to count")
+
+    def _taken(self, tree: CFTree, batches: Batches, first: NDArray[Any] | None) -> Iterator[Batch]:
+        """The batches, while the first rows are kept; what was known is dropped before each, because an interrupt
+        leaves the rows up to then in the tree. An error raised in here is one of reading: all is as it was."""
+        before = self.__dict__.copy()
+        try:
+            for batch in batches:
+                first = self._first_of_stream(tree, batch.rows[:0] if first is None else first, batch.rows)
+                self._take(tree, first)
+                yield batch
+        except Exception:
+            self.__dict__ = before
+            raise
 
     def _take(self, tree: CFTree, first_rows: NDArray[Any]) -> None:
         self.tree_ = tree
@@ -216,9 +234,9 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         self._labels = None
         self._refined = None
 
-    def _nearest_leaf(self, rows: NDArray[Any]) -> NDArray[np.int64]:
+    def _nearest_leaf(self, batches: Batches) -> NDArray[np.int64]:
         leaves = self._refined or self.tree_
-        return leaves.assign(rows, n_jobs=self.n_jobs, progress=reporter(self.progress, "nearest leaves"))
+        return leaves._assign_batches(batches, as_threads(self.n_jobs), reporter(self.progress, "nearest leaves"))
 
     def _first_of_stream(self, tree: CFTree, first: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
         """Clusters are numbered by the first row they occur in. A stream does not come back, so as many of its first
@@ -253,12 +271,6 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         if self.distance_threshold is not None:
             as_threshold(self.distance_threshold, "distance_threshold")
 
-    def _checked(self, X: Any, sample_weight: Any, *, reset: bool) -> tuple[NDArray[Any], Floats | None]:
-        rows = as_rows(validate_data(self, X, reset=reset, dtype=[np.float64, np.float32], order="C"))
-        if sample_weight is None:
-            return rows, None
-        return rows, as_weights(sample_weight, len(rows), "sample_weight")
-
     # -- clustering the leaves
 
     def _cluster(self, leaf_of_row: NDArray[np.int64], known: _Clustering | None = None) -> _Clustering:
@@ -291,14 +303,18 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         """The clustering of the leaves as they are; computed when first asked for after `partial_fit`."""
         check_is_fitted(self, "tree_")
         if self._clustering is None:
-            self._clustering = self._cluster(self._nearest_leaf(self._first_rows), known)
+            first_rows = batches_of_rows(self._first_rows, None, "")
+            self._clustering = self._cluster(self._nearest_leaf(first_rows), known)
         return self._clustering
 
     @property
     def labels_(self) -> NDArray[np.int64]:
         check_is_fitted(self, "tree_")
         if self._labels is None:
-            raise AttributeError("there are no labels_ after partial_fit, which does not keep the rows: use predict")
+            raise AttributeError(
+                "there are no labels_ after partial_fit, which does not keep the rows, nor after fit of a stream that "
+                "comes by only once: use predict"
+            )
         return self._labels
 
     @property
@@ -342,27 +358,36 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     # -- using the result
 
     def predict(self, X: Any) -> NDArray[np.int64]:
-        """The cluster of each row's exactly nearest leaf."""
+        """The cluster of each row's exactly nearest leaf. X is as in `fit`."""
         check_is_fitted(self, "tree_")
-        rows, _ = self._checked(X, None, reset=False)
-        labels: NDArray[np.int64] = self.subcluster_labels_[self._nearest_leaf(rows)]
+        batches = checked_batches(self, X, None, reset=False)
+        labels: NDArray[np.int64] = self.subcluster_labels_[self._nearest_leaf(batches)]
         return labels
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """The distance of each row to each cluster's mean."""
+        """The distance of each row to each cluster's mean; for arrays and data frames."""
         from scipy.spatial.distance import cdist
 
         check_is_fitted(self, "tree_")
-        rows, _ = self._checked(X, None, reset=False)
+        if is_stream(X) and not isinstance(X, np.ndarray):
+            raise TypeError(
+                "transform gives a number for each row and cluster, too many for a file or stream: pass it chunk by "
+                "chunk, for rows in read_chunks(…): model.transform(rows)"
+            )
+        rows = checked_array(self, X, reset=False)
         distances: NDArray[Any] = cdist(rows, self.cluster_centers_).astype(rows.dtype, copy=False)
         return distances
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the sum of squared distances of the rows to their cluster's mean: greater is better. `y` is ignored."""
         check_is_fitted(self, "tree_")
-        rows, weight = self._checked(X, sample_weight, reset=False)
-        squared = ((rows - self.cluster_centers_[self.predict(X)]) ** 2).sum(axis=1, dtype=np.float64)
-        return -float(squared.sum() if weight is None else weight @ squared)
+        centers, leaf_labels = self.cluster_centers_, self.subcluster_labels_
+        total = 0.0
+        for batch in checked_batches(self, X, sample_weight, reset=False):
+            labels = leaf_labels[self._nearest_leaf(batches_of_rows(batch.rows, None, ""))]
+            squared = ((batch.rows - centers[labels]) ** 2).sum(axis=1, dtype=np.float64)
+            total += float(squared.sum() if batch.weight is None else batch.weight @ squared)
+        return -total
 
     # -- files
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from . import _core, files
+from .batches import Batch, batches_of, reported
 from .checks import Floats, as_rows, as_sses, as_threads, as_weights
 from .kinds import load_as
 from .progress import Report, as_report
@@ -117,15 +118,21 @@ class ClusterFeatures:
         """The features of rows X (n, d), each row counted where the mean is exactly the nearest: one step of Lloyd's
         algorithm for k-means. Features that no row is nearest to are left out.
 
-        Given the rows these features are made of, the new ones are finer, at the cost of one more pass.
+        Given the rows these features are made of, the new ones are finer, at the cost of one more pass. X is as in
+        `CFTree.insert`; groups of rows that come in chunks are merged, so the last bits depend on the chunks.
         """
-        rows = as_rows(X)
-        if rows.shape[1] != self.n_dimensions:
-            raise ValueError(f"X has {rows.shape[1]} columns but the features have {self.n_dimensions}")
-        weights = None if weight is None else as_weights(weight, len(rows), "weight")
-        report = as_report(progress, "nearest leaves")
-        nearest = _core.NearestIndex(self.mean).nearest(rows, as_threads(n_jobs), report)
-        groups = ClusterFeatures._adopt(*_core.grouped(rows, weights, nearest, len(self), None))
+        return self._refined(batches_of(X, weight), as_threads(n_jobs), as_report(progress, "nearest leaves"))
+
+    def _refined(self, batches: Iterable[Batch], threads: int, report: Report | None) -> ClusterFeatures:
+        index = _core.NearestIndex(self.mean)
+        groups: ClusterFeatures | None = None
+        for (rows, weight, *_), inner in reported(batches, report):
+            if rows.shape[1] != self.n_dimensions:
+                raise ValueError(f"X has {rows.shape[1]} columns but the features have {self.n_dimensions}")
+            nearest = index.nearest(rows, threads, inner)
+            more = ClusterFeatures._adopt(*_core.grouped(rows, weight, nearest, len(self), None))
+            groups = more if groups is None else groups.merged_with(more)
+        assert groups is not None  # no batches: refused when they are made
         return groups[groups.weight > 0]
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,15 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core, files, tree_state
+from .batches import Batch, Batches, batches_of, gathered, reported
 from .checks import (
     CF_DISTANCES,
+    Rows,
     as_bytes,
     as_choice,
     as_count,
-    as_rows,
     as_threads,
     as_threshold,
-    as_weights,
     bytes_text,
 )
 from .features import ClusterFeatures
@@ -122,6 +122,8 @@ class CFTree:
     def insert(self, X: Any, weight: Any = None, *, progress: bool | Report | None = None) -> CFTree:
         """Adds rows (n, d), each counting `weight` times, or cluster features. Returns the tree.
 
+        X : an array, a data frame, or whatever `read_chunks` takes: paths, Arrow tables and streams, iterators of
+            chunks. Rows that do not come as an array are read a chunk at a time
         progress : True for a line on stderr, or a function of (done, total)
 
         Bad input raises and leaves the tree as it was. An interrupt leaves the rows inserted up to then.
@@ -133,11 +135,27 @@ class CFTree:
             with self._changing(X.n_dimensions) as core:
                 core.insert_features(*X.arrays(), report)
         else:
-            rows = as_rows(X, dtype=self.dtype)
-            weights = None if weight is None else as_weights(weight, len(rows), "weight")
-            with self._changing(rows.shape[1]) as core:
-                core.insert_rows(rows, weights, report)
+            batches = batches_of(X, weight, dtype=self.dtype)
+            with self._lock:
+                for batch, inner in reported(self._undone_by_failure(batches), report):
+                    with self._changing(batch.rows.shape[1]) as core:
+                        core.insert_rows(batch.rows, batch.weight, inner)
         return self
+
+    def _undone_by_failure(self, batches: Iterable[Batch]) -> Iterator[Batch]:
+        """The batches to insert. An error raised in here is one of reading, and the tree is then as it was; interrupts
+        of the inserting are none. A single batch needs no copy of the tree: it is read by then."""
+        before = None
+        try:
+            for batch in batches:
+                if before is None and not batch.is_all:
+                    before = tree_state.stored(self._core)
+                yield batch
+        except Exception:
+            if before is not None:
+                self._core = tree_state.restored(*before, self._core_options, self._threads)
+                self._forget()
+            raise
 
     def merge(self, tree: CFTree, *, progress: bool | Report | None = None) -> CFTree:
         """Adds all that another tree holds, leaf by leaf. Returns this tree.
@@ -207,16 +225,23 @@ class CFTree:
             return features
 
     def assign(self, X: Any, *, n_jobs: int | None = None, progress: bool | Report | None = None) -> NDArray[np.int64]:
-        """For each row the number of the leaf whose mean is exactly the nearest; the lowest one among equals."""
-        rows = as_rows(X, dtype=self.dtype)
-        threads = as_threads(n_jobs)
+        """For each row the number of the leaf whose mean is exactly the nearest; the lowest one among equals. X is as
+        in `insert`."""
+        batches = batches_of(X, dtype=self.dtype)
+        return self._assign_batches(batches, as_threads(n_jobs), as_report(progress, "nearest leaves"))
+
+    def _assign_batches(self, batches: Batches, threads: int, report: Report | None) -> NDArray[np.int64]:
         with self._lock:
-            core = self._filled_core()
-            _check_width(rows.shape[1], core.dim)
+            dim = self._filled_core().dim
             index = self._index or _core.NearestIndex(self.features.mean)
             if not self._busy:
                 self._index = index
-        return index.nearest(rows, threads, as_report(progress, "nearest leaves"))
+
+        def nearest(rows: Rows, inner: Report | None) -> NDArray[np.int64]:
+            _check_width(rows.shape[1], dim)
+            return index.nearest(rows, threads, inner)
+
+        return gathered(batches, nearest, report)
 
     def _filled_core(self) -> tree_state.Core:
         if self._core is None or self._core.leaf_count == 0:

@@ -43,11 +43,17 @@ class ArrayTable(Table):
         for start in range(begin, self.n_rows, chunk_rows):
             end = min(start + chunk_rows, self.n_rows)
             block = self._block(start, end)
-            ids = None if wanted.id_column is None else needed("pyarrow").array(block[:, int(wanted.id_column)])
+            ids = None if wanted.id_column is None else _ids(block[:, int(wanted.id_column)])
             yield Piece(_as_rows(block[:, take], wanted.dtype, self.label), ids, end == self.n_rows)
 
     def _block(self, start: int, end: int) -> NDArray[Any]:
         return self._array[start:end]
+
+
+def _ids(values: NDArray[Any]) -> Any:
+    """As Arrow takes them: in this machine's order of bytes, at most 8 of them."""
+    kind = np.dtype(np.float64) if values.dtype.kind == "f" and values.itemsize > 8 else values.dtype.newbyteorder("=")
+    return needed("pyarrow").array(np.ascontiguousarray(values, dtype=kind))
 
 
 def _as_rows(block: NDArray[Any], dtype: np.dtype[Any], label: str) -> Rows:
@@ -73,6 +79,8 @@ class NpyTable(ArrayTable):
         self._describe(shape, self._dtype)
         if self._dtype.hasobject:
             raise ValueError(f"{path} holds pickled objects, which are never loaded: save it with a number type")
+        if min(shape) < 0:
+            raise ValueError(f"{path} claims to have shape {shape}, which cannot be")
         needed_bytes = self._begin + int(shape[0]) * int(shape[1]) * self._dtype.itemsize
         if self.n_bytes < needed_bytes:
             raise ValueError(f"{path} is cut short: {self.n_bytes} bytes of {needed_bytes}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,13 +41,13 @@ class FileTable(ArrowTable):
     def share(self, row: int) -> float | None:
         return min(1.0, row * self._bytes_of_row / self.n_bytes) if self.n_rows is None else super().share(row)
 
-    def _batches_with_tell(self, batches: Any, file: Any) -> Iterator[pa.RecordBatch]:
-        """The batches, while it is noted how many bytes of the file a row takes."""
+    def _noting_bytes(self, batches: Any, bytes_read: Callable[[int], int]) -> Iterator[pa.RecordBatch]:
+        """The batches, while it is noted how many bytes of the file a row takes; `bytes_read` after so many batches."""
         rows = 0
-        for batch in batches:
+        for number, batch in enumerate(batches, start=1):
             rows += batch.num_rows
             if rows:
-                self._bytes_of_row = file.tell() / rows
+                self._bytes_of_row = bytes_read(number) / rows
             yield batch
 
 
@@ -159,4 +159,4 @@ class ArrowStreamTable(FileTable):
 
     def batches(self, wanted: Wanted, begin: int, chunk_rows: int) -> Iterator[pa.RecordBatch]:
         with reading(self.label), needed("pyarrow").OSFile(str(self.path)) as file:
-            yield from without_first(self._batches_with_tell(self._reader(file, wanted), file), begin)
+            yield from without_first(self._noting_bytes(self._reader(file, wanted), lambda _: file.tell()), begin)

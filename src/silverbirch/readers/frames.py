@@ -33,6 +33,7 @@ class FrameTable(ArrowTable):
         narwhals = needed("narwhals")
         needed("pyarrow")
         self.label = label
+        self._column = narwhals.col
         self._frame = narwhals.from_native(frame, eager_only=True)
         if len(set(map(str, self._frame.columns))) < len(self._frame.columns):
             raise ValueError(f"{label} has several columns of one name: rename them")
@@ -42,7 +43,7 @@ class FrameTable(ArrowTable):
 
     def _arrow(self, start: int, end: int, names: list[str]) -> pa.Table:
         pa = needed("pyarrow")
-        part = self._frame[start:end].select([self._native_names[name] for name in names])
+        part = self._frame[start:end].select([self._column(self._native_names[name]) for name in names])
         try:
             return part.to_arrow().rename_columns(names)
         except pa.ArrowException as error:

@@ -63,9 +63,9 @@ def reading(label: str) -> Iterator[None]:
     """Whatever a file format's library says of a broken file becomes one ValueError that names it."""
     try:
         yield
-    except (MemoryError, FileNotFoundError, PermissionError):
+    except (MemoryError, ImportError, FileNotFoundError, PermissionError):
         raise
-    except (ValueError, OSError, EOFError, NotImplementedError, KeyError) as error:
+    except Exception as error:
         if type(error) is ValueError:  # ours, and names the file already
             raise
         reason = str(error).strip().partition("\n")[0].rstrip(".")

@@ -15,8 +15,8 @@ from .table import needed, reading
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_BLOCK = 1 << 20
-_LONGEST_BLOCK = 1 << 28
+# Arrow keeps up to 32 blocks read ahead whatever one asks for, so a block is small; the first one tells the types.
+_BLOCK, _FIRST_BLOCK, _LONGEST_BLOCK = 1 << 18, 1 << 20, 1 << 28
 _CODECS = {".gz": "gzip", ".zst": "zstd"}
 
 
@@ -41,26 +41,23 @@ class CsvTable(FileTable):
                 with pa.CompressedInputStream(file, self._codec) as text:
                     yield text, file
 
-    def _reader(self, text: Any, types: dict[str, Any] | None) -> Any:
+    def _reader(self, text: Any, block: int, types: dict[str, Any] | None = None) -> Any:
         csv = needed("pyarrow.csv")
         return csv.open_csv(
             text,
-            read_options=csv.ReadOptions(use_threads=False, block_size=self._block),
+            read_options=csv.ReadOptions(use_threads=False, block_size=block),
             parse_options=csv.ParseOptions(delimiter="\t" if self._tabs else ",", newlines_in_values=True),
             convert_options=csv.ConvertOptions(column_types=types, include_columns=list(types or ())),
         )
 
     def _open(self) -> None:
-        """Lines longer than a block cannot be read: the block grows until the first ones fit."""
         while True:
             try:
                 with self._file() as (text, _):
-                    schema = self._reader(text, None).schema
+                    schema = self._reader(text, max(self._block, _FIRST_BLOCK)).schema
                 break
             except ValueError as error:
-                if "straddling" not in str(error) or self._block >= _LONGEST_BLOCK:
-                    raise
-                self._block *= 4
+                self._grow_block(error)
         self.fields = arrow_fields(schema)
         self._check_header([field.name for field in self.fields])
         boolean = needed("pyarrow").bool_()
@@ -74,10 +71,29 @@ class CsvTable(FileTable):
                 f"({', '.join(names[:3])}{', …' if len(names) > 3 else ''}): add a first line with names"
             )
 
+    def _grow_block(self, error: ValueError) -> None:
+        """A line longer than a block cannot be read; any other error is raised again."""
+        if "straddling" not in str(error) or self._block >= _LONGEST_BLOCK:
+            raise error
+        self._block *= 4
+
     def batches(self, wanted: Wanted, begin: int, chunk_rows: int) -> Iterator[pa.RecordBatch]:
+        while True:
+            try:
+                for batch in self._batches_from(begin, self._types(wanted)):
+                    begin += batch.num_rows
+                    yield batch
+                return
+            except ValueError as error:
+                self._grow_block(error)
+
+    def _batches_from(self, begin: int, types: dict[str, Any]) -> Iterator[pa.RecordBatch]:
         with self._saying_which_column(), reading(self.label), self._file() as (text, file):
-            reader = self._reader(text, self._types(wanted))
-            yield from without_first(self._batches_with_tell(reader, file), begin)
+            block = self._block
+            reader = self._reader(text, block, types)
+            # A batch is a block of text; of a compressed file only the position is known, ahead by what is read ahead.
+            read = self._noting_bytes(reader, lambda n: min(n * block, self.n_bytes) if text is file else file.tell())
+            yield from without_first(read, begin)
 
     def _types(self, wanted: Wanted) -> dict[str, Any]:
         pa = needed("pyarrow")
