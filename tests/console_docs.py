@@ -1,7 +1,7 @@
 """Pages of the documentation that show commands: `python tests/console_docs.py` writes the output of each anew.
 
-A block ```console holds lines that begin with `$ `, each followed by what the command printed. A block ```python that begins
-with `# name.py` is a file. All blocks of a page run in one empty folder, one after the other.
+A block ```console holds lines that begin with `$ `, each followed by what the command printed. A block ```python that
+begins with `# name.py` is a file. All blocks of a page run in one empty folder, one after the other.
 """
 
 import os

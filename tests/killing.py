@@ -20,7 +20,7 @@ import sys
 import time
 from pathlib import Path
 
-import pyarrow.csv  # noqa: F401
+import pyarrow.csv
 import pyarrow.parquet  # noqa: F401
 
 from silverbirch.cli import app

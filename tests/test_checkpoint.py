@@ -28,7 +28,9 @@ def parquet_folder(folder):
     for number in range(30):
         X = rows(400, 3, number, holes=0.02)
         names = [f"{number}-{row}" for row in range(400)]
-        pq.write_table(pa.table({"id": names, **{name: X[:, i] for i, name in enumerate("xyz")}}), folder / f"{number:02}.parquet")
+        pq.write_table(
+            pa.table({"id": names, **{name: X[:, i] for i, name in enumerate("xyz")}}), folder / f"{number:02}.parquet"
+        )
 
 
 def csv_file(folder):

@@ -167,7 +167,7 @@ def test_a_model_of_scaled_rows_takes_rows_as_they_come_in_python_too(frame, tab
     done(*command, "--model", tmp_path / "run.sb")
     expected = pd.read_csv(tmp_path / "l.csv")["label"]
     np.testing.assert_array_equal(sb.load(tmp_path / "run.sb").predict(frame[NAMES]), expected)
-    with pytest.raises(sb.ModelFileError, match="silverbirch.load"):
+    with pytest.raises(sb.ModelFileError, match=r"silverbirch\.load"):
         sb.Betula.load(tmp_path / "run.sb")
 
 

@@ -231,7 +231,16 @@ def test_a_report_has_the_clusters_and_the_run_and_escapes_what_comes_from_the_d
     nasty = "<script>alert(1)</script>"
     X = np.random.default_rng(0).normal(size=(300, 2))
     pd.DataFrame(X, columns=[nasty, "b"]).to_csv(tmp_path / "rows.csv", index=False)
-    command = ["cluster", tmp_path / "rows.csv", "-k", 4, "--model", tmp_path / "run.sb", "--report", tmp_path / "a.html"]
+    command = [
+        "cluster",
+        tmp_path / "rows.csv",
+        "-k",
+        4,
+        "--model",
+        tmp_path / "run.sb",
+        "--report",
+        tmp_path / "a.html",
+    ]
     assert silverbirch(*command).exit_code == 0
     assert silverbirch("report", tmp_path / "run.sb", "-o", tmp_path / "b.html").exit_code == 0
     assert silverbirch("cut", tmp_path / "run.sb", "-k", 3, "--report", tmp_path / "c.html").exit_code == 0

@@ -114,7 +114,7 @@ def test_a_value_that_cannot_be_used_is_named_by_row_and_column(value, words):
 def test_a_row_without_direction_is_refused_or_dropped():
     X = table(300)
     X[[5, 200]] = 0
-    with pytest.raises(ValueError, match="row 5 .*direction"):
+    with pytest.raises(ValueError, match=r"row 5 .*direction"):
         prepared(X, Preparation(metric="cosine"))
     found, kept, _ = prepared(X, Preparation("drop", metric="cosine"))
     assert np.flatnonzero(~kept).tolist() == [5, 200]

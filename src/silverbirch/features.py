@@ -91,7 +91,9 @@ class ClusterFeatures:
     __hash__ = None  # type: ignore[assignment]
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-        raise TypeError("cluster features are not rows: pass them to CFTree.insert or linkage, or use their mean")
+        raise TypeError(
+            "cluster features are not rows: give them to CFTree.insert, linkage or Betula.partial_fit, or use the mean"
+        )
 
     def __repr__(self) -> str:
         return f"ClusterFeatures({len(self)} features, {self.n_dimensions} dimensions, weight {self.weight.sum():g})"

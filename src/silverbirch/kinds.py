@@ -46,8 +46,8 @@ _KINDS = {
 def load(path: str | os.PathLike[str]) -> Any:
     """What a file holds: ClusterFeatures, a CFTree, a Dendrogram or a Betula; ModelFileError where it is none.
 
-    A model of the command line whose rows were scaled, filled or normalised comes as a scikit-learn pipeline that does the
-    same to the rows it is given.
+    A model of the command line whose rows were scaled, filled or normalised comes as a scikit-learn pipeline that does
+    the same to the rows it is given.
     """
     kind, state, arrays = files.read(path)
     if kind not in _KINDS:
@@ -84,8 +84,8 @@ def _refuse_prepared(path: Any, state: dict[str, Any]) -> None:
     run = state.get("run")
     if isinstance(run, dict) and run.get("prepared"):
         raise ModelFileError(
-            f"{path} holds a model of rows that were prepared (scaled, filled or normalised): silverbirch.load gives it "
-            "with that preparation"
+            f"{path} holds a model of rows that were prepared (scaled, filled or normalised): silverbirch.load gives "
+            "it with that preparation"
         )
 
 

@@ -1,4 +1,4 @@
-"""The part that `cluster` and `aggregate` share: rows of files, or features from elsewhere, into the tree of a model."""
+"""The part that `cluster` and `aggregate` share: rows of files into the tree of a model."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..estimator import Betula
+from ..model import AggregateModel
 from ..pipeline.aggregation import Aggregation
 from ..pipeline.checkpoint import Checkpoint
 from ..pipeline.preparation import Preparation
@@ -61,7 +61,7 @@ class Job:
     """One run over files: what it reads, what it makes, what it says."""
 
     reading: Reading
-    model: Betula
+    model: AggregateModel
     outputs: Outputs
     record: Record
     voice: Voice
@@ -75,7 +75,7 @@ class Job:
         checkpoint = self._checkpoint()
         self.outputs.check(own=[] if checkpoint is None else checkpoint.resume(aggregation))
         if checkpoint is not None:  # a run that was killed may have left them
-            for path in (checkpoint.path, *checkpoint.outputs):
+            for path in (str(checkpoint.path), *checkpoint.outputs):
                 remove_leftovers(path)
         if aggregation.rows_of_stage:
             self.voice.say(f"going on after row {aggregation.rows_of_stage:,}, from {self.checkpoint_path}")

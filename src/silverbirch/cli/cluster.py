@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..estimator import Betula
+from ..model import AggregateModel
 from ..pipeline.budget import model_memory
 from ..pipeline.preparation import Preparation
 from ..pipeline.record import Record
@@ -12,7 +12,7 @@ from ..pipeline.run_state import RunState
 from . import options
 from .aggregating import Job, Outputs, Reading
 from .console import Voice, failing_cleanly, usage
-from .features import same_rows
+from .features import insert_features
 from .results import write_labels, write_model, write_page, write_record
 from .summary import say_clusters
 
@@ -51,21 +51,21 @@ def cluster(
 ) -> None:
     """Cluster the rows of files: a label for every row, the dendrogram, a model file, a page to read.
 
-    The rows go once through a tree into at most MAX-LEAVES cluster features, whatever their number. The exact dendrogram
-    of the features is built and cut. A second pass gives every row the label of its exactly nearest feature. Memory stays
-    flat.
+    The rows go once through a tree into at most MAX-LEAVES cluster features, whatever their number. The exact
+    dendrogram of the features is built and cut. A second pass gives every row the label of its exactly nearest feature.
+    Memory stays flat.
 
     Examples:
 
       silverbirch cluster rows.parquet -k 500 --labels labels.parquet
 
-      silverbirch cluster day-*.csv -k 20 --columns x,y,z --id-column id --scale standard --labels l.csv --report run.html
+      silverbirch cluster day-*.csv -k 20 --columns x,y,z --id-column id --scale standard --labels labels.csv
 
       silverbirch cluster all.sb -k 500 --model run.sb      # features from `aggregate` and `merge`
     """
     with usage():
         check_cut(clusters, height, labels)
-        estimator = Betula(
+        estimator = AggregateModel(
             clusters,
             distance_threshold=height,
             linkage=linkage,
@@ -122,8 +122,7 @@ def _cluster_features(job: Job) -> None:
     job.outputs.check(own=[])
     job.record.input = [{"name": name} for name in job.reading.inputs]
     with job.record.phase("merge"):
-        for features, state in same_rows(job.reading.inputs):
-            job.model.partial_fit(features)
+        state = insert_features(job.reading.inputs, job.model.insert)
     job.record.counts |= {"rows": job.model.tree_.n_points, "features": job.model.tree_.n_leaves}
     _cluster(job)
     _write(job, RunState(state.columns, state.id_column, state.preparation, job.record.result()))

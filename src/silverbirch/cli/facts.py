@@ -8,9 +8,9 @@ from typing import Any
 from .. import files
 from ..dendrogram import Dendrogram
 from ..errors import ModelFileError
-from ..estimator import Betula
 from ..features import ClusterFeatures
 from ..kinds import restored
+from ..model import AggregateModel
 from ..pipeline.checkpoint import KIND as CHECKPOINT
 from ..pipeline.run_state import RunState
 from ..tree import CFTree
@@ -23,7 +23,8 @@ def file_facts(path: Path) -> dict[str, Any]:
         return facts | {"written by": f"silverbirch {state['silverbirch']}"} | dict(state["counts"])
     if kind not in _FACTS:
         raise ModelFileError(f"{path} holds a {kind}: a newer silverbirch may know it")
-    facts |= _FACTS[kind](restored(path, kind, state, arrays))
+    restore = AggregateModel._from_file if kind == "model" else None
+    facts |= _FACTS[kind](restored(path, kind, state, arrays, restore))
     return facts | _of_run(RunState.of_file(path, state, arrays, facts.get("columns", 0)))
 
 
@@ -54,7 +55,7 @@ def _of_dendrogram(dendrogram: Dendrogram) -> dict[str, Any]:
     return {"leaves": dendrogram.n_leaves, "height": float(dendrogram.Z[:, 2].max(initial=0.0))} | known
 
 
-def _of_model(model: Betula) -> dict[str, Any]:
+def _of_model(model: AggregateModel) -> dict[str, Any]:
     facts = _of_tree(model.tree_) | {"linkage": model.linkage, "mode": model.mode}
     if model._clustering is not None:
         facts |= {"height": float(model.linkage_matrix_[:, 2].max(initial=0.0)), "clusters": model.n_clusters_}

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
 
 from .. import files
 from ..errors import ModelFileError
-from ..estimator import Betula
 from ..features import ClusterFeatures
+from ..model import AggregateModel
 from ..pipeline.budget import model_memory
 from ..pipeline.preparation import Preparation
 from ..pipeline.record import Record
@@ -53,8 +53,8 @@ def aggregate(
     """Aggregate the rows of files into cluster features, to be merged and clustered elsewhere.
 
     Features are a few megabytes, whatever the number of rows. Made on many machines, `merge` puts them together and
-    `cluster` takes them in the place of rows. The scale of columns is that of the rows read here: features of differently
-    scaled rows do not merge, so scale before, or not at all.
+    `cluster` takes them in the place of rows. The scale of columns is that of the rows read here: features of
+    differently scaled rows do not merge, so scale before, or not at all.
 
     Examples:
 
@@ -63,7 +63,7 @@ def aggregate(
       silverbirch merge part-*.sb -o all.sb
     """
     with usage():
-        model = Betula(
+        model = AggregateModel(
             max_leaves=max_leaves,
             max_memory=model_memory(max_memory),
             threshold=threshold,
@@ -111,16 +111,16 @@ def merge(
     outputs.check(own=[])
     record = Record("merge", {"max_leaves": max_leaves, "max_memory": max_memory}, [{"name": name} for name in inputs])
     with record.phase("merge"):
-        for features, state in same_rows(inputs):
-            tree.insert(features)
+        state = insert_features(inputs, tree.insert)
     record.counts |= {"rows": tree.n_points, "features": tree.n_leaves}
     record.outputs = outputs.wanted()
     _write(str(out), tree.features, RunState(state.columns, state.id_column, state.preparation, record.result()))
     say_run(voice, record)
 
 
-def same_rows(paths: list[str]) -> Iterator[tuple[ClusterFeatures, RunState]]:
-    """The features of one file after the other, as long as they lie in the same space."""
+def insert_features(paths: list[str], insert: Callable[[ClusterFeatures], Any]) -> RunState:
+    """Hands over the features of one file after the other, as long as they lie in the same space; what is known of
+    their rows."""
     first: RunState | None = None
     for path in paths:
         features, state = read_features(path)
@@ -129,7 +129,9 @@ def same_rows(paths: list[str]) -> Iterator[tuple[ClusterFeatures, RunState]]:
             raise ModelFileError(f"{path} has other columns than {paths[0]}: features merge column by column")
         if not state.prepares_like(first):
             raise ModelFileError(f"{path} has rows scaled otherwise than {paths[0]}: scale them alike, or not at all")
-        yield features, first
+        insert(features)
+    assert first is not None  # there is at least one path
+    return first
 
 
 def read_features(path: str) -> tuple[ClusterFeatures, RunState]:

@@ -11,8 +11,8 @@ import typer
 
 from .. import files
 from ..errors import ModelFileError
-from ..estimator import Betula
 from ..kinds import restored
+from ..model import AggregateModel
 from ..pipeline.record import Record
 from ..pipeline.run_state import RunState
 from ..readers import read_chunks
@@ -73,7 +73,7 @@ def cut(
     parameters = {"n_clusters": clusters, "distance_threshold": height}
     record = Record("cut", parameters, [{"name": str(model)}, *({"name": name} for name in inputs or [])])
     with record.phase("cut"):
-        estimator.set_params(**parameters, n_jobs=jobs).partial_fit()
+        estimator.set_params(**parameters, n_jobs=jobs).cluster_again()
     record.counts |= {"rows": estimator.tree_.n_points, "features": estimator.tree_.n_leaves}
     record.counts["clusters"] = estimator.n_clusters_
     record.outputs = outputs.wanted()
@@ -107,7 +107,7 @@ def report(
     Outputs({"report": out}, force).check(own=[])
     estimator, state = read_model(model)
     if clusters is not None or height is not None:
-        estimator.set_params(n_clusters=clusters, distance_threshold=height).partial_fit()
+        estimator.set_params(n_clusters=clusters, distance_threshold=height).cluster_again()
     write_page(out, estimator, state, state.record if record is None else _read_record(record))
 
 
@@ -128,17 +128,17 @@ def info(
     voice.give(facts)
 
 
-def read_model(path: Path) -> tuple[Betula, RunState]:
+def read_model(path: Path) -> tuple[AggregateModel, RunState]:
     """The model for prepared rows, and how they are prepared."""
     kind, state, arrays = files.read(path)
     if kind != "model":
         raise ModelFileError(f"{path} holds a {kind}, not a model: `silverbirch cluster` makes one of it")
-    model = restored(path, kind, state, arrays)
+    model = restored(path, kind, state, arrays, AggregateModel._from_file)
     return model, RunState.of_file(path, state, arrays, model.n_features_in_)
 
 
 def _write_labels(
-    path: Path, inputs: list[str], state: RunState, id_column: str | None, model: Betula, voice: Voice
+    path: Path, inputs: list[str], state: RunState, id_column: str | None, model: AggregateModel, voice: Voice
 ) -> None:
     if not inputs:
         with label_writer(path, force=True) as writer:

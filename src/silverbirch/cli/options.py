@@ -115,8 +115,8 @@ Absorption = Annotated[str | None, _choice(CF_DISTANCES, ("--absorption",), TREE
 Linkage = Annotated[
     str,
     _choice(
-        tuple(dict.fromkeys((*LINKAGES, *CF_DISTANCES))), ("--linkage",), LINKAGE, "Diameter, radius and manhattan with "
-        "--mode aggregation only.",
+        tuple(dict.fromkeys((*LINKAGES, *CF_DISTANCES))), ("--linkage",), LINKAGE,
+        "Diameter, radius and manhattan with --mode aggregation only.",
     ),
 ]  # fmt: skip
 Mode = Annotated[str, _choice(MODES, ("--mode",), LINKAGE, "How the linkage sees features.")]

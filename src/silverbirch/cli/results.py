@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from .. import files
-from ..estimator import Betula
+from ..model import AggregateModel
 from ..pipeline.labelling import label_rows
 from ..pipeline.record import Record
 from ..pipeline.run_state import RunState
@@ -18,7 +18,7 @@ from .console import Voice
 from .progress import pass_progress
 
 
-def write_labels(path: Path, source: RowSource, state: RunState, model: Betula, voice: Voice) -> int:
+def write_labels(path: Path, source: RowSource, state: RunState, model: AggregateModel, voice: Voice) -> int:
     """A second pass over the rows; returns their number."""
     with_ids = state.id_column is not None
     with (
@@ -32,13 +32,13 @@ def write_labels(path: Path, source: RowSource, state: RunState, model: Betula, 
         return label_rows(source, state.preparation, model, writer, with_ids=with_ids, after_chunk=after_chunk)
 
 
-def write_model(path: Path, model: Betula, state: RunState) -> None:
+def write_model(path: Path, model: AggregateModel, state: RunState) -> None:
     if state.columns is not None:
         model.feature_names_in_ = np.array(state.columns, dtype=object)
     files.write(path, "model", *state.added_to(*model._to_file()))
 
 
-def write_page(path: Path, model: Betula, state: RunState, record: dict[str, object]) -> None:
+def write_page(path: Path, model: AggregateModel, state: RunState, record: dict[str, object]) -> None:
     from ..report import write_report
 
     write_report(path, model, record=record, column_names=state.columns, force=True)

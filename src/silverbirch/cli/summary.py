@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..checks import bytes_text
-from ..estimator import Betula
+from ..model import AggregateModel
 from ..pipeline.record import Record
 from .console import Voice
 
@@ -40,7 +40,7 @@ def _costs(measured: dict[str, Any]) -> list[tuple[str, str]]:
     return [("cost", cost), *([("written", written)] if written else [])]
 
 
-def say_clusters(voice: Voice, record: Record, model: Betula) -> None:
+def say_clusters(voice: Voice, record: Record, model: AggregateModel) -> None:
     """The same, with what the clusters are like."""
     k = model.n_clusters_
     weights = np.bincount(model.subcluster_labels_, model.features_.weight)

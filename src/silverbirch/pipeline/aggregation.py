@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..estimator import Betula
+from ..model import AggregateModel
 from ..readers import START, Position, RowSource
 from .preparation import ColumnStatistics, Preparation
 
@@ -26,7 +26,7 @@ class Aggregation:
     """
 
     source: RowSource
-    model: Betula
+    model: AggregateModel
     preparation: Preparation
     position: Position = START
     counts: Counts = field(default_factory=Counts)
@@ -53,7 +53,7 @@ class Aggregation:
         for chunk in self.source.chunks(self.position):
             prepared = self.preparation.apply(chunk, self.source)
             if len(prepared.rows):
-                self.model.partial_fit(prepared.rows)
+                self.model.insert(prepared.rows)
             self.counts.rows += len(chunk.rows)
             self.counts.dropped += len(chunk.rows) - len(prepared.rows)
             self.counts.filled += prepared.filled

@@ -10,7 +10,7 @@ from typing import Any
 from .. import __version__, files
 from ..checks import as_count
 from ..errors import ModelFileError
-from ..estimator import Betula
+from ..model import AggregateModel
 from ..readers import Position
 from .aggregation import Aggregation, Counts
 from .preparation import ColumnStatistics, Preparation
@@ -93,7 +93,7 @@ def _restore(aggregation: Aggregation, state: dict[str, Any], arrays: files.Arra
     aggregation.preparation = Preparation(how["missing"], how["scale"], how["metric"], **columns)
     if state["model"] is not None:
         wanted = aggregation.model.get_params()
-        aggregation.model = Betula._from_file(state["model"], files.under("model", arrays)).set_params(**wanted)
+        aggregation.model = AggregateModel._from_file(state["model"], files.under("model", arrays)).set_params(**wanted)
     file, row = state["position"]
     aggregation.position = Position(as_count(file, "file", least=0), as_count(row, "row", least=0))
     aggregation.counts = Counts(**state["counts"])

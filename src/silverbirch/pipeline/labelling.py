@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..estimator import Betula
+from ..model import AggregateModel
 from ..readers import Position, RowSource
 from .preparation import Preparation
 
@@ -22,7 +22,7 @@ class LabelSink(Protocol):
 def label_rows(
     source: RowSource,
     preparation: Preparation,
-    model: Betula,
+    model: AggregateModel,
     sink: LabelSink,
     *,
     with_ids: bool,
@@ -35,7 +35,7 @@ def label_rows(
         labels = np.full(len(chunk.rows), NO_LABEL, dtype=np.int64)
         if len(prepared.rows):
             kept = slice(None) if prepared.kept is None else prepared.kept
-            labels[kept] = model.subcluster_labels_[model._nearest_leaf(prepared.rows)]
+            labels[kept] = model.labels_of(prepared.rows)
         sink.write(labels, chunk.ids)
         rows += len(labels)
         after_chunk(rows, chunk.end)

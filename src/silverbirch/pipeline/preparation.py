@@ -105,7 +105,7 @@ class Preparation:
         if self.missing == "error":
             _refuse(absent, "is missing", "drop such rows or fill in the column's mean (--missing)", chunk, source)
         if self.missing == "drop" or self.fill is None:
-            kept: NDArray[np.bool_] = ~absent.any(axis=1)
+            kept = np.logical_not(absent.any(axis=1))
             return Prepared(rows[kept], kept, 0)
         return Prepared(np.where(absent, self.fill.astype(rows.dtype), rows), None, int(absent.sum()))
 

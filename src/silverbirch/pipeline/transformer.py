@@ -46,5 +46,5 @@ def prepared_model(model: Betula, state: RunState) -> Any:
     """The model itself, or a pipeline where its rows were changed before it saw them."""
     if not state.preparation.changes_rows:
         return model
-    vars(model).pop("feature_names_in_", None)  # names are the business of the first step
+    model.__dict__.pop("feature_names_in_", None)  # names are the business of the first step
     return Pipeline([("prepare", RowPreparation(state)), ("cluster", model)])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..estimator import Betula
+from ..model import AggregateModel
 from . import numbers
 
 _EXACT_OF_FEATURES = {"ward", "average", "centroid"}
@@ -10,16 +10,16 @@ _BY_HISTORY = {"weighted", "median"}
 _OF_SQUARES = {"average", "weighted"}
 
 
-def accuracy_of(model: Betula) -> list[str]:
+def accuracy_of(model: AggregateModel) -> list[str]:
     aggregated = bool(model.features_.sse.any())
     return [_leaves(model, aggregated), _linkage(model, aggregated), *_labels(aggregated)]
 
 
-def linkage_name(model: Betula) -> str:
+def linkage_name(model: AggregateModel) -> str:
     return "Ward" if model.linkage == "ward" else str(model.linkage)
 
 
-def _leaves(model: Betula, aggregated: bool) -> str:
+def _leaves(model: AggregateModel, aggregated: bool) -> str:
     if not aggregated:
         return "Aggregation: none but of exact duplicates; each leaf holds equal rows only."
     within = numbers.number(model.dendrogram_.rmsd(len(model.features_)))
@@ -30,7 +30,7 @@ def _leaves(model: Betula, aggregated: bool) -> str:
     )
 
 
-def _linkage(model: Betula, aggregated: bool) -> str:
+def _linkage(model: AggregateModel, aggregated: bool) -> str:
     if model.mode == "centers":
         how = "of the bare means of the leaves, without their weights; approximate."
     elif model.mode == "aggregation":

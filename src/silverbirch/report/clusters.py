@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import Floats
-from ..estimator import Betula
 from ..features import ClusterFeatures
+from ..model import AggregateModel
 from . import numbers
 from .markup import Child, Html, joined, tag
 
@@ -53,7 +53,7 @@ class Clusters:
         return numbers.decimals_for(spread, digits=4 if self.few_columns else 3) if spread > 0 else None
 
 
-def clusters_of(model: Betula, column_names: list[str] | None) -> Clusters:
+def clusters_of(model: AggregateModel, column_names: list[str] | None) -> Clusters:
     leaves, labels, centers = model.features_, model.subcluster_labels_, model.cluster_centers_
     total = leaves.total()
     sse = np.bincount(labels, leaves.sse)
@@ -65,7 +65,7 @@ def clusters_of(model: Betula, column_names: list[str] | None) -> Clusters:
     return Clusters(features, total, np.sqrt(variance), _names(model, column_names))
 
 
-def _names(model: Betula, given: list[str] | None) -> list[str]:
+def _names(model: AggregateModel, given: list[str] | None) -> list[str]:
     width = int(model.n_features_in_)
     if given is not None and len(given) != width:
         raise ValueError(f"{len(given)} column names but the model has {width} columns: one for each is needed")

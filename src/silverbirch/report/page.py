@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import plot
 from ..dendrogram import Dendrogram
-from ..estimator import Betula
+from ..model import AggregateModel
 from ..writers import check_free, new_file
 from . import numbers
 from .accuracy import accuracy_of, linkage_name
@@ -26,7 +26,7 @@ _STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
 
 def write_report(
     path: str | os.PathLike[str],
-    model: Betula,
+    model: AggregateModel,
     *,
     title: str = "silverbirch report",
     record: dict[str, Any] | None = None,
@@ -47,7 +47,7 @@ def write_report(
 
 
 def report_page(
-    model: Betula, title: str, record: dict[str, Any] | None = None, column_names: list[str] | None = None
+    model: AggregateModel, title: str, record: dict[str, Any] | None = None, column_names: list[str] | None = None
 ) -> str:
     clusters = clusters_of(model, column_names)
     sections = {"Dendrogram": _dendrogram(model)}
@@ -73,7 +73,7 @@ def dendrogram_page(dendrogram: Dendrogram, title: str) -> str:
 # -- the head of the page
 
 
-def _summary(model: Betula) -> str:
+def _summary(model: AggregateModel) -> str:
     rows, k = numbers.count(float(model.features_.weight.sum())), model.n_clusters_
     leaves = numbers.counted(len(model.features_), "leaf", "leaves")
     columns = numbers.counted(int(model.n_features_in_), "column", "columns")
@@ -86,7 +86,7 @@ def _summary(model: Betula) -> str:
     return f"{rows} rows of {columns}, {how} {leaves}, joined by {linkage_name(model)} linkage and {cut}."
 
 
-def _key_figures(model: Betula, clusters: Clusters) -> Html:
+def _key_figures(model: AggregateModel, clusters: Clusters) -> Html:
     weight, sse = float(clusters.total.weight[0]), float(clusters.features.sse.sum())
     figures = [
         ("rows", numbers.count(weight)),
@@ -102,7 +102,7 @@ def _key_figures(model: Betula, clusters: Clusters) -> Html:
 # -- the sections
 
 
-def _cut_height(model: Betula) -> float | None:
+def _cut_height(model: AggregateModel) -> float | None:
     """Where a level line cuts the tree as the model is cut; None where inversions leave no such height."""
     heights, k = model.linkage_matrix_[:, 2], model.n_clusters_
     below, above = heights[: len(heights) + 1 - k], heights[len(heights) + 1 - k :]
@@ -111,7 +111,7 @@ def _cut_height(model: Betula) -> float | None:
     return height if lower <= height <= upper < np.inf else None
 
 
-def _dendrogram(model: Betula) -> Html:
+def _dendrogram(model: AggregateModel) -> Html:
     dendrogram, k = model.dendrogram_, model.n_clusters_
     if k == 1:
         return _plain_tree(dendrogram)
@@ -167,7 +167,7 @@ def _explained(sse: float, whole: float) -> str:
     return numbers.percent(max(0.0, 1 - sse / whole)) if whole > 0 else "–"
 
 
-def _colours(model: Betula) -> dict[int, str]:
+def _colours(model: AggregateModel) -> dict[int, str]:
     """The colour of each cluster in the picture, by label, where there is one for each."""
     k = model.n_clusters_
     if not 1 < k <= len(plot.BRANCHES):

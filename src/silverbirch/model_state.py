@@ -1,4 +1,4 @@
-"""How a fitted estimator becomes plain values and arrays, and comes back.
+"""How a fitted model becomes plain values and arrays, and comes back.
 
 Parameters, tree, first rows, refined leaves, and the dendrogram with the labels of its leaves are stored. The labels of
 the rows are not: there is no bound to them.
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from .checks import ALGORITHMS, MODES, as_choice, as_count, as_method, as_rows
 from .dendrogram import Dendrogram
@@ -19,13 +18,13 @@ from .files import Arrays, prefixed, under
 from .tree import CFTree
 
 if TYPE_CHECKING:
-    from .estimator import Betula, _Clustering
+    from .model import AggregateModel, Clustering
 
-Model = TypeVar("Model", bound="Betula")
+Model = TypeVar("Model", bound="AggregateModel")
 
 
-def stored(model: Betula) -> tuple[dict[str, Any], Arrays]:
-    check_is_fitted(model, "tree_")
+def stored(model: AggregateModel) -> tuple[dict[str, Any], Arrays]:
+    model._require_fitted()
     model._check_parameters()  # what cannot be loaded is not saved
     names = getattr(model, "feature_names_in_", None)
     tree_state, tree_arrays = model.tree_._to_file()
@@ -53,7 +52,7 @@ def _plain(value: Any) -> Any:
 
 def restored(cls: type[Model], state: dict[str, Any], arrays: Arrays) -> Model:
     """The model that was stored; ValueError, KeyError or TypeError where it cannot be one."""
-    from .estimator import _Refined
+    from .model import Refined
 
     model = cls(**state["parameters"] | {"n_jobs": None})
     model._new_tree()  # checks the parameters
@@ -71,7 +70,7 @@ def restored(cls: type[Model], state: dict[str, Any], arrays: Arrays) -> Model:
         leaves = ClusterFeatures._from_file({}, refined)
         if not (leaves.weight > 0).all():
             raise ValueError("it has refined leaves of no weight")
-        model._refined = _Refined(leaves)
+        model._refined = Refined(leaves)
     if {columns} != {tree.features.n_dimensions, model.features_.n_dimensions, first_rows.shape[1]}:
         raise ValueError(f"its leaves and rows do not all have {columns} columns")
     if "made_by" in state:
@@ -91,8 +90,8 @@ def _checked_names(names: Any, columns: int) -> NDArray[Any]:
     return np.array(names, dtype=object)
 
 
-def _restored_clustering(made_by: Any, arrays: Arrays, features: ClusterFeatures) -> _Clustering:
-    from .estimator import _Clustering, _means_of_groups
+def _restored_clustering(made_by: Any, arrays: Arrays, features: ClusterFeatures) -> Clustering:
+    from .model import Clustering, means_of_groups
 
     linkage, mode, algorithm = made_by
     as_method(linkage, as_choice(mode, "mode", MODES), "linkage")
@@ -103,4 +102,4 @@ def _restored_clustering(made_by: Any, arrays: Arrays, features: ClusterFeatures
         raise ValueError("its labels are not one for each leaf")
     if labels.min() < 0 or labels.max() >= len(labels) or not np.bincount(labels).all():
         raise ValueError("its labels are not numbers from 0 without a gap")
-    return _Clustering(dendrogram, (linkage, mode, algorithm), labels, _means_of_groups(features, labels))
+    return Clustering(dendrogram, (linkage, mode, algorithm), labels, means_of_groups(features, labels))
