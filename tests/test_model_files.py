@@ -204,8 +204,9 @@ def test_an_unfitted_model_is_not_saved(path):
 
 
 def test_parameters_that_could_not_be_loaded_are_not_saved(path):
-    with pytest.raises(ValueError, match="linkage='wort'"):
-        fitted().set_params(linkage="wort").save(path)
+    for name, value in {"linkage": "wort", "max_leaves": -1, "n_jobs": 0, "threshold": np.nan}.items():
+        with pytest.raises(ValueError, match=f"{name}="):
+            fitted().set_params(**{name: value}).save(path)
     assert not path.exists()
 
 
