@@ -160,8 +160,10 @@ def test_values_that_json_does_not_know_are_not_written(path, bad):
 
 
 def test_more_values_than_are_read_are_not_written(path):
-    with pytest.raises(ValueError, match="at most: store arrays"):
+    with pytest.raises(ValueError, match="a file has room for 8388608: shorten them"):
         files.write(path, "thing", {"a": "x" * files._LARGEST_HEADER}, {})
+    with pytest.raises(ValueError, match="must be a word"):
+        files.write(path, "Two words", {}, {})
     assert not path.exists()
 
 

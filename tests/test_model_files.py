@@ -133,7 +133,7 @@ def test_a_loaded_model_is_cut_again_without_clustering_again(path, make, monkey
     model = make()
     model.dendrogram_  # noqa: B018  known when it is saved
     again = by_file(model, path)
-    monkeypatch.setattr("silverbirch.estimator.cluster_features", lambda *_, **__: pytest.fail("clustered again"))
+    monkeypatch.setattr("silverbirch.model.cluster_features", lambda *_, **__: pytest.fail("clustered again"))
     for k in {1, min(3, len(model.features_))}:
         for one in (model, again):
             one.set_params(n_clusters=k, distance_threshold=None).partial_fit()
@@ -204,8 +204,9 @@ def test_an_unfitted_model_is_not_saved(path):
 
 
 def test_parameters_that_could_not_be_loaded_are_not_saved(path):
-    with pytest.raises(ValueError, match="linkage='wort'"):
-        fitted().set_params(linkage="wort").save(path)
+    for name, value in {"linkage": "wort", "max_leaves": -1, "n_jobs": 0, "threshold": np.nan}.items():
+        with pytest.raises(ValueError, match=f"{name}="):
+            fitted().set_params(**{name: value}).save(path)
     assert not path.exists()
 
 

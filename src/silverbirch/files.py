@@ -33,6 +33,7 @@ _MAGIC = b'{"__metadata__":{"format":"silverbirch","version":"'
 _BEFORE_DIGEST = b'","sha256":"'
 _NO_DIGEST = "0" * 64  # stands where the digest will be while it is computed
 _LARGEST_HEADER = 8 << 20
+_KIND = re.compile("[a-z][a-z-]{0,31}")
 _DTYPES = {name: np.dtype(code) for name, code in
            {"F64": "<f8", "I64": "<i8", "F32": "<f4", "U32": "<u4", "U8": "u1"}.items()}  # fmt: skip
 
@@ -68,6 +69,8 @@ def _bytes_of(array: NDArray[Any]) -> memoryview:
 
 def _header(kind: str, state: dict[str, Any], arrays: Arrays) -> bytes:
     """With its length before it, and zeros for the digest."""
+    if not _KIND.fullmatch(kind):
+        raise ValueError(f"kind={kind!r}: must be a word of small letters")
     names = {dtype: name for name, dtype in _DTYPES.items()}
     metadata = {
         "format": "silverbirch",
@@ -84,7 +87,9 @@ def _header(kind: str, state: dict[str, Any], arrays: Arrays) -> bytes:
     text = _json(header).encode()
     text += b" " * (-len(text) % 8)
     if len(text) > _LARGEST_HEADER:
-        raise ValueError(f"the header of the file would be {len(text)} bytes, {_LARGEST_HEADER} at most: store arrays")
+        raise ValueError(
+            f"names and values take {len(text)} bytes, a file has room for {_LARGEST_HEADER}: shorten them"
+        )
     return len(text).to_bytes(8, "little") + text
 
 
@@ -192,7 +197,7 @@ def _checked_metadata(metadata: Any) -> tuple[str, dict[str, Any]]:
     keys = ["format", "version", "sha256", "kind", "state"]
     if not isinstance(metadata, dict) or [*metadata] != keys or not all(isinstance(v, str) for v in metadata.values()):
         raise ValueError(f"its metadata are not {', '.join(keys)}, all texts")
-    if not re.fullmatch("[a-z][a-z-]{0,31}", metadata["kind"]):
+    if not _KIND.fullmatch(metadata["kind"]):
         raise ValueError("its kind is not a word")
     return metadata["kind"], _parsed(metadata["state"].encode())
 

@@ -25,11 +25,12 @@ Model = TypeVar("Model", bound="AggregateModel")
 
 def stored(model: AggregateModel) -> tuple[dict[str, Any], Arrays]:
     model._require_fitted()
-    model._check_parameters()  # what cannot be loaded is not saved
+    parameters = {name: _plain(value) for name, value in model.get_params(deep=False).items()}
+    _unfitted(type(model), parameters)  # what could not be loaded is not saved
     names = getattr(model, "feature_names_in_", None)
     tree_state, tree_arrays = model.tree_._to_file()
     state: dict[str, Any] = {
-        "parameters": {name: _plain(value) for name, value in model.get_params(deep=False).items()},
+        "parameters": parameters,
         "n_features": int(model.n_features_in_),
         "feature_names": None if names is None else [str(name) for name in names],
         "tree": tree_state,
@@ -54,11 +55,7 @@ def restored(cls: type[Model], state: dict[str, Any], arrays: Arrays) -> Model:
     """The model that was stored; ValueError, KeyError or TypeError where it cannot be one."""
     from .model import Refined
 
-    model = cls(**state["parameters"] | {"n_jobs": None})
-    model._new_tree()  # checks the parameters
-    # A number of threads that another machine had is no reason to refuse the file.
-    model.n_jobs = _checked_jobs(state["parameters"]["n_jobs"])
-
+    model = _unfitted(cls, state["parameters"])
     tree = CFTree._from_file(state["tree"], under("tree", arrays))
     first_rows = as_rows(arrays["first_rows"], name="first_rows")
     columns = as_count(state["n_features"], "n_features")
@@ -78,10 +75,15 @@ def restored(cls: type[Model], state: dict[str, Any], arrays: Arrays) -> Model:
     return model
 
 
-def _checked_jobs(value: Any) -> int | None:
-    if value is None or (type(value) is int and value != 0):
-        return value
-    raise ValueError(f"n_jobs={value!r}: a whole number or None is needed")
+def _unfitted(cls: type[Model], parameters: dict[str, Any]) -> Model:
+    """A model of these parameters, checked. Threads that another machine has and this one has not are no error."""
+    n_jobs = parameters["n_jobs"]
+    if n_jobs is not None and (type(n_jobs) is not int or n_jobs == 0):
+        raise ValueError(f"n_jobs={n_jobs!r}: a whole number or None is needed")
+    model = cls(**parameters | {"n_jobs": None})
+    model._new_tree()
+    model.n_jobs = n_jobs
+    return model
 
 
 def _checked_names(names: Any, columns: int) -> NDArray[Any]:
