@@ -87,7 +87,7 @@ def _name_clusters(ax: Axes, clusters: list[plot.ShownCluster], leaf_labels: NDA
             textcoords="offset points",
             ha="center",
             va="top",
-            fontsize=8,
+            fontsize=8 if len(clusters) <= 40 else 6.5,
             weight="bold",
             color=cluster.colour,
         )
