@@ -48,15 +48,14 @@ def dendrogram_picture(
     def draw(ax: Axes) -> None:
         plot.draw_dendrogram(dendrogram, ax, MOST_BRANCHES, n_clusters, None, {"linewidths": 1.2})
         ax.yaxis.set_major_formatter("{x:,g}")
-        shown = plot.clusters_in_order(dendrogram, MOST_BRANCHES, n_clusters)
-        if leaf_labels is not None and shown:
-            _name_clusters(ax, shown, leaf_labels)
+        if leaf_labels is not None and n_clusters <= shown:
+            _name_clusters(ax, plot.clusters_in_order(dendrogram, MOST_BRANCHES, n_clusters), leaf_labels)
         if cut is not None:
             _draw_cut(ax, cut, f"cut into {n_clusters:,}")
 
     shown = min(MOST_BRANCHES, dendrogram.n_leaves)
     height = float(dendrogram.Z[:, 2].max(initial=0.0))
-    coloured = f", coloured by the cut into {n_clusters:,} clusters" if n_clusters > 1 else ""
+    coloured = f", coloured by the cut into {n_clusters:,} clusters" if 1 < n_clusters <= shown else ""
     alt = (
         f"Dendrogram: the uppermost {shown:,} of {dendrogram.n_leaves:,} branches up to height {height:.4g}{coloured}."
     )
@@ -87,7 +86,7 @@ def _name_clusters(ax: Axes, clusters: list[plot.ShownCluster], leaf_labels: NDA
             textcoords="offset points",
             ha="center",
             va="top",
-            fontsize=8,
+            fontsize=8 if len(clusters) <= 40 else 6.5,
             weight="bold",
             color=cluster.colour,
         )
