@@ -33,9 +33,8 @@ how, warm_up, path, allowed = sys.argv[1:]
 def read(path):
     if how == "whole":
         return pq.read_table(path, memory_map=False).num_rows
-    if how == "labels":
-        model = sb.Betula(3, max_leaves=100).fit(path)
-        return len(model.labels_)
+    if how == "tree":
+        return int(sb.CFTree(max_leaves=100).insert(path).n_points)
     return sum(len(rows) for rows in sb.read_chunks(path))
 
 def resident():
@@ -131,10 +130,11 @@ def files(request, tmp_path_factory):
     large.unlink()
 
 
-def test_files_several_times_larger_than_the_memory_are_read_in_it(files):
+@pytest.mark.parametrize("how", ["chunks", "tree"])
+def test_files_several_times_larger_than_the_memory_are_read_in_it(how, files):
     small, large, rows = files
     assert large.stat().st_size > 3 * ALLOWED
-    result = read_limited("chunks", small, large)
+    result = read_limited(how, small, large)
     assert result.returncode == 0, result.stderr
     answer = json.loads(result.stdout)
     assert answer["growth"] < GROWTH

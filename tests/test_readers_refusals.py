@@ -161,6 +161,33 @@ def test_columns_of_no_numbers_are_told_by_their_type(kind, tmp_path):
     assert sb.read_chunks(tmp_path / "rows.parquet", numeric_only=True).names == ("x",)
 
 
+@pytest.mark.parametrize("name", ["rows.parquet", "rows.csv"])
+def test_row_numbers_of_pandas_are_not_clustered(name, tmp_path):
+    table = frame(5)[["x"]].set_index(np.array([5, 3, 9, 1, 0]))
+    path = tmp_path / name
+    table.to_parquet(path) if name.endswith("parquet") else table.to_csv(path)
+    with pytest.raises(ValueError, match=r"looks like the row numbers of pandas: .*columns=.*id_column="):
+        sb.read_chunks(path)
+    index = "__index_level_0__" if name.endswith("parquet") else ""
+    (chunk,) = sb.read_chunks(path, id_column=index).chunks(with_ids=True)
+    assert [int(i) for i in chunk.ids.to_pylist()] == [5, 3, 9, 1, 0]
+    assert sb.read_chunks(path, columns="x").names == ("x",)
+
+
+def test_a_column_of_objects_that_turns_into_text_is_refused():
+    table = pd.DataFrame({"x": pd.Series([1.0] * 300 + ["2.0"] * 10, dtype=object)})
+    with pytest.raises(ValueError, match=r"column .x. holds (large_)?string where numbers came before"):
+        all_rows(sb.read_chunks(table, chunk_rows=300))
+
+
+@pytest.mark.parametrize("columns", [["a.b", "a"], None])
+def test_a_dot_in_a_name_is_a_letter(columns, tmp_path):
+    pq.write_table(pa.table({"a": [1.0], "a.b": [2.0]}), tmp_path / "rows.parquet")
+    source = sb.read_chunks(tmp_path / "rows.parquet", columns=columns)
+    assert all_rows(source).tolist() == [[2, 1] if columns else [1, 2]]
+    assert source.extremes()[0].tolist() == all_rows(source)[0].tolist()
+
+
 def test_only_text_leaves_nothing_to_read():
     with pytest.raises(ValueError, match="has no column of numbers"):
         sb.read_chunks(pa.table({"t": ["a"]}), numeric_only=True)

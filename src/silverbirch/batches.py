@@ -15,6 +15,8 @@ from .readers import RowSource, is_stream, read_chunks
 from .readers.source import usual_chunk_rows
 from .readers.tables import is_frame
 
+_CHANGED = "the input was changed while it was read; leave it alone and try again"
+
 
 class Batch(NamedTuple):
     """Rows that can be clustered, and where among all they are."""
@@ -65,8 +67,12 @@ class Batches:
         begin = 0
         for rows, total in self._read():
             end = begin + len(rows)
+            if self.n_rows is not None and end > self.n_rows:
+                raise ValueError(f"there are more rows than the {self.n_rows} of before: {_CHANGED}")
             yield Batch(rows, self._weight_of(begin, end), begin, total, end == self.n_rows)
             begin = end
+        if self.n_rows is not None and begin < self.n_rows:
+            raise ValueError(f"there are {begin} rows where {self.n_rows} were before: {_CHANGED}")
 
     def _weight_of(self, begin: int, end: int) -> Floats | None:
         if self._weight is None or self.n_rows is not None:

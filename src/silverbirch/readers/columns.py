@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -79,6 +80,8 @@ def choose(tables: Sequence[tuple[str, Sequence[Field]]], request: Request) -> W
         raise ValueError(_not_numbers(bad))
     if not names:
         raise ValueError(f"{label} has no column of numbers to read")
+    if request.columns is None:
+        _check_no_index(label, names)
     for own_label, fields in tables[1:]:
         _check_same(own_label, fields, label, names, text, request)
     chosen = [field for _, fields in tables for field in fields if field.name in set(names)]
@@ -100,6 +103,16 @@ def _check_fields(label: str, fields: Sequence[Field], request: Request) -> None
         ]
         if twice:
             raise ValueError(f"{label} has several columns named {_listed(twice)}: rename them")
+
+
+def _check_no_index(label: str, names: tuple[str, ...]) -> None:
+    """Row numbers that pandas wrote beside the data would be clustered with it."""
+    for name in names:
+        if name == "" or re.fullmatch(r"__index_level_\d+__|Unnamed: \d+", name):
+            raise ValueError(
+                f"{label} has a column named {name!r}, which looks like the row numbers of pandas: name the columns to "
+                f"read by columns= (--columns), or take it for the ids by id_column={name!r} (--id-column)"
+            )
 
 
 def _check_same(
@@ -157,15 +170,19 @@ def rows_of(batches: Sequence[pa.RecordBatch], names: Sequence[str], dtype: np.d
     for batch in batches:
         end = start + batch.num_rows
         for number, name in enumerate(names):
-            rows[start:end, number] = _numbers(batch.column(name))
+            rows[start:end, number] = _numbers(batch.column(name), name)
         start = end
     return rows
 
 
-def _numbers(values: pa.Array) -> NDArray[Any] | float:
+def _numbers(values: pa.Array, name: str) -> NDArray[Any] | float:
     import pyarrow as pa
 
     kind = values.type
+    if not _arrow_field(name, kind).numeric:  # a column of Python objects shows its type only row by row
+        raise ValueError(
+            f"column {name!r} holds {kind} where numbers came before: encode, fill or drop such rows first"
+        )
     if pa.types.is_null(kind):
         return float("nan")
     if pa.types.is_boolean(kind):
