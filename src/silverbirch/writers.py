@@ -236,7 +236,9 @@ class _Arrow:
         ids = None if ids is None else _plain(ids)
         if self._writer is None:
             self._begin(None if ids is None else ids.type)
-        columns = [self._pyarrow.array(labels)]
+        # Not by pyarrow.array, which would load pandas where that is installed: 50 MB.
+        numbers = self._pyarrow.py_buffer(np.ascontiguousarray(labels))
+        columns = [self._pyarrow.Array.from_buffers(self._pyarrow.int64(), len(labels), [None, numbers])]
         if ids is not None:
             columns.insert(0, self._as_before(ids))
         self._pending.append(self._pyarrow.record_batch(columns, schema=self._schema))

@@ -3,7 +3,7 @@
 from ..checks import as_bytes, bytes_text
 
 # Python, the libraries, and the chunks on their way; tests/test_cli_memory.py holds it.
-PROGRAM_BYTES = 100_000_000
+PROGRAM_BYTES = 220_000_000
 _LEAST = 1_000_000
 
 
