@@ -93,15 +93,15 @@ def _group_extremes(column: Any, rows: int) -> tuple[float, float] | None:
     """What a writer noted of one column of a row group. Missing values are not counted in it; where NaN was, some
     writers noted nothing or NaN."""
     statistics = column.statistics
-    if statistics is None:
-        return None
-    if statistics.has_null_count and statistics.null_count == rows:
+    if rows == 0 or (statistics is not None and statistics.has_null_count and statistics.null_count == rows):
         return float("inf"), float("-inf")
+    if statistics is None or not statistics.has_min_max:
+        return None
     try:
         both = float(statistics.min), float(statistics.max)
-    except (TypeError, ValueError):  # none, or bytes: kinds of numbers that pyarrow does not decode here
+    except (TypeError, ValueError):  # bytes: a kind of number that pyarrow does not decode here
         return None
-    return None if math.isnan(sum(both)) or not statistics.has_min_max else both
+    return None if math.isnan(sum(both)) else both
 
 
 class ArrowFileTable(FileTable):
