@@ -271,6 +271,8 @@ def test_extremes_that_are_no_numbers_are_not_given(values, tmp_path):
 def test_a_group_of_rows_without_values_does_not_hide_the_extremes_of_the_others(tmp_path):
     pq.write_table(pa.table({"x": pa.array([None, None, 1.0, 2.0])}), tmp_path / "rows.parquet", row_group_size=2)
     assert sb.read_chunks(tmp_path / "rows.parquet").extremes() == (1.0, 2.0)
+    pq.write_table(pa.table({"x": pa.array([], pa.float64())}), tmp_path / "none.parquet")
+    assert sb.read_chunks(tmp_path).extremes() == (1.0, 2.0)
 
 
 @pytest.mark.parametrize(

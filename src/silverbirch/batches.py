@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from .checks import Floats, Rows, as_rows, as_weights
 from .progress import Report
 from .readers import RowSource, is_stream, read_chunks
+from .readers.frames import is_frame
 from .readers.source import usual_chunk_rows
-from .readers.tables import is_frame
 
 _CHANGED = "the input was changed while it was read; leave it alone and try again"
 

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_array, validate_data
 from .batches import Batches, batches_of_frame, batches_of_rows, batches_of_source
 from .checks import Rows, as_rows
 from .readers import RowSource, is_stream, read_chunks
-from .readers.tables import is_frame
+from .readers.frames import is_frame
 
 _AS_ROWS = {"dtype": [np.float64, np.float32], "order": "C"}
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..checks import Floats
 from .columns import Wanted, arrow_fields, without_first
-from .source import column_extremes
 from .table import ArrowTable, needed, reading
 
 if TYPE_CHECKING:
@@ -74,23 +76,32 @@ class ParquetTable(FileTable):
                 begin = max(0, begin - rows)
 
     def extremes(self, names: tuple[str, ...]) -> tuple[Floats, Floats] | None:
+        low, high = np.full(len(names), np.inf), np.full(len(names), -np.inf)
         with reading(self.label), self._file() as file:
             metadata = file.metadata
             number = {metadata.schema.column(i).path: i for i in range(metadata.num_columns)}
-            low, high = [float("inf")] * len(names), [float("-inf")] * len(names)
             for group in map(metadata.row_group, range(metadata.num_row_groups)):
                 for place, name in enumerate(names):
-                    statistics = group.column(number[name]).statistics if name in number else None
-                    if statistics is not None and statistics.has_null_count and statistics.null_count == group.num_rows:
-                        continue  # all missing
-                    if statistics is None or not statistics.has_min_max:
+                    both = _group_extremes(group.column(number[name]), group.num_rows)
+                    if both is None:
                         return None
-                    try:
-                        low[place] = min(low[place], float(statistics.min))
-                        high[place] = max(high[place], float(statistics.max))
-                    except (TypeError, ValueError):  # bytes, for kinds of numbers that pyarrow does not decode here
-                        return None
-            return column_extremes(low, high)
+                    low[place], high[place] = min(low[place], both[0]), max(high[place], both[1])
+        return low, high
+
+
+def _group_extremes(column: Any, rows: int) -> tuple[float, float] | None:
+    """What a writer noted of one column of a row group. Missing values are not counted in it; where NaN was, some
+    writers noted nothing or NaN."""
+    statistics = column.statistics
+    if rows == 0 or (statistics is not None and statistics.has_null_count and statistics.null_count == rows):
+        return float("inf"), float("-inf")
+    if statistics is None or not statistics.has_min_max:
+        return None
+    try:
+        both = float(statistics.min), float(statistics.max)
+    except (TypeError, ValueError):  # bytes: a kind of number that pyarrow does not decode here
+        return None
+    return None if math.isnan(sum(both)) else both
 
 
 class ArrowFileTable(FileTable):

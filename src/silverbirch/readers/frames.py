@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from .arrays import ArrayTable
 from .columns import Wanted, arrow_fields, without_first
-from .table import ArrowTable, needed
+from .table import ArrowTable, Table, needed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -68,3 +69,28 @@ class ArrowReaderTable(ArrowTable):
     def batches(self, wanted: Wanted, begin: int, chunk_rows: int) -> Iterator[pa.RecordBatch]:
         for batch in without_first(self._reader, begin):
             yield batch.select(wanted.all_names)
+
+
+def as_table(item: Any, label: str) -> Table:
+    """Something in memory, as a table."""
+    if is_arrow(item):
+        return ArrowMemoryTable(item, label)
+    if is_frame(item):
+        return FrameTable(item, label)
+    if isinstance(item, str | bytes | dict) or item is None:
+        raise TypeError(f"{label} is a {type(item).__name__}: arrays, data frames or record batches are needed")
+    return ArrayTable(item, label)
+
+
+def is_arrow(source: Any) -> bool:
+    """Whether it is a table or record batch of pyarrow, without loading pyarrow to know."""
+    return _module_of(source) == "pyarrow" and type(source).__name__ in ("Table", "RecordBatch")
+
+
+def is_frame(source: Any) -> bool:
+    """Whether it is a data frame in memory. pandas' and polars' are known without narwhals."""
+    return type(source).__name__ == "DataFrame" and hasattr(source, "columns") and hasattr(source, "shape")
+
+
+def _module_of(source: Any) -> str:
+    return type(source).__module__.partition(".")[0]

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from ..checks import as_count, as_flag
+from .chunk_source import ChunkSource
 from .columns import Request
-from .frames import ArrowReaderTable
+from .frames import ArrowReaderTable, as_table, is_arrow
 from .paths import is_path, tables_at
 from .source import RowSource
-from .tables import ChunkSource, TableSource, as_table, is_arrow
+from .table_source import TableSource
 
 
 def read_chunks(

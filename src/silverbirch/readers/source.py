@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from .. import _core
 from ..checks import Floats, Rows
 
@@ -100,9 +98,3 @@ class RowSource(ABC):
         row, column, rest = int(found[1]), int(found[2]), found[3]
         name = repr(self.names[column]) if self.names else column
         return f"{self.place(Position(begin.file, begin.row + row))}, column {name}{rest}"
-
-
-def column_extremes(low: list[float], high: list[float]) -> tuple[Floats, Floats] | None:
-    """As arrays, where all are numbers: a NaN here says that a writer counted missing values."""
-    both = np.array([low, high], dtype=np.float64)
-    return (both[0], both[1]) if np.isfinite(both).all() else None

@@ -41,7 +41,8 @@ class Table(ABC):
         return None if self.n_rows is None else min(1.0, row / max(1, self.n_rows))
 
     def extremes(self, names: tuple[str, ...]) -> tuple[Floats, Floats] | None:
-        """The least and greatest value of each column, where they are known without reading."""
+        """The least and greatest value of each column, where they are known without reading; inf and -inf where it has
+        none."""
         return None
 
 
