@@ -86,6 +86,15 @@ def test_ids_are_kept_through_to_the_labels_in_input_order(suffix, frame, table,
     np.testing.assert_array_equal(labels["label"], sb.Betula(4).fit(frame[NAMES]).labels_)
 
 
+def test_ids_of_different_files_are_text_where_their_types_differ(frame, tmp_path):
+    frame = frame.assign(id=np.arange(len(frame)))
+    frame.iloc[:2000].to_parquet(tmp_path / "a.parquet")
+    frame.iloc[2000:].to_csv(tmp_path / "b.csv", index=False)
+    inputs = [tmp_path / "a.parquet", tmp_path / "b.csv"]
+    done("cluster", *inputs, "-k", 4, "--id-column", "id", "--labels", tmp_path / "l.parquet")
+    assert pd.read_parquet(tmp_path / "l.parquet")["id"].tolist() == [str(i) for i in range(len(frame))]
+
+
 def test_several_files_are_one_input_in_the_order_given(frame, tmp_path):
     for number, part in enumerate(np.array_split(np.arange(len(frame)), 3)):
         frame[NAMES].iloc[part].to_csv(tmp_path / f"{number}.csv", index=False)

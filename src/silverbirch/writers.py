@@ -44,7 +44,7 @@ def check_free(path: AnyPath, force: bool = False) -> None:
     if not os.access(folder, os.W_OK):
         raise PermissionError(f"cannot write {target}: the folder {folder} may not be written to")
     if target.exists() and not force:
-        raise FileExistsError(f"{target} exists: give another name, or allow to overwrite it with force")
+        raise FileExistsError(f"{target} exists: give another name, or overwrite it by force=True (--force)")
 
 
 @contextlib.contextmanager
