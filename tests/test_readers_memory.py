@@ -15,7 +15,7 @@ import silverbirch as sb
 
 MEGABYTE = 1 << 20
 ALLOWED = 96 * MEGABYTE  # of address space, beyond what the imports and a first look at a small file took
-GROWTH = 32 * MEGABYTE  # of resident memory at most
+GROWTH = 64 * MEGABYTE  # of resident memory at most
 COLUMNS = 8
 BLOCK_ROWS = 65_536
 BLOCKS = 80  # of 4 MB each: 336 MB

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -75,7 +76,9 @@ def choose(tables: Sequence[tuple[str, Sequence[Field]]], request: Request) -> W
         names = tuple(
             f.name for f in first if f.name != request.id_column and not (request.numeric_only and f.name in text)
         )
-    bad = [(own, field) for own, fields in tables for field in fields if field.name in names and not field.numeric]
+    among_names = set(names)
+    chosen = [(own_label, field) for own_label, fields in tables for field in fields if field.name in among_names]
+    bad = [(own_label, field) for own_label, field in chosen if not field.numeric]
     if bad:
         raise ValueError(_not_numbers(bad))
     if not names:
@@ -84,25 +87,21 @@ def choose(tables: Sequence[tuple[str, Sequence[Field]]], request: Request) -> W
         _check_no_index(label, names)
     for own_label, fields in tables[1:]:
         _check_same(own_label, fields, label, names, text, request)
-    chosen = [field for _, fields in tables for field in fields if field.name in set(names)]
-    dtype = np.dtype(np.float32 if all(field.single for field in chosen) else np.float64)
+    dtype = np.dtype(np.float32 if all(field.single for _, field in chosen) else np.float64)
     return Wanted(names, dtype, request.id_column)
 
 
 def _check_fields(label: str, fields: Sequence[Field], request: Request) -> None:
-    have = [field.name for field in fields]
+    have = Counter(field.name for field in fields)
     if not have:
         raise ValueError(f"{label} has no columns")
-    needed = [*(request.columns or ()), *([] if request.id_column is None else [request.id_column])]
-    absent = [name for name in needed if name not in set(have)]
+    asked = [*(request.columns or ()), *([] if request.id_column is None else [request.id_column])]
+    absent = [name for name in asked if name not in have]
     if absent:
         raise ValueError(f"{label} has no column {_listed(absent)}; it has {_listed(have)}")
-    if len(set(have)) < len(have):
-        twice = [
-            name for name in dict.fromkeys(have) if have.count(name) > 1 and (name in needed or not request.columns)
-        ]
-        if twice:
-            raise ValueError(f"{label} has several columns named {_listed(twice)}: rename them")
+    twice = [name for name in (have if request.columns is None else asked) if have[name] > 1]
+    if twice:
+        raise ValueError(f"{label} has several columns named {_listed(twice)}: rename them")
 
 
 def _check_no_index(label: str, names: tuple[str, ...]) -> None:
@@ -118,8 +117,8 @@ def _check_no_index(label: str, names: tuple[str, ...]) -> None:
 def _check_same(
     label: str, fields: Sequence[Field], first: str, names: tuple[str, ...], text: set[str], request: Request
 ) -> None:
-    have = [field.name for field in fields]
-    absent = [name for name in names if name not in set(have)]
+    have = {field.name: field for field in fields}
+    absent = [name for name in names if name not in have]
     if absent:
         raise ValueError(f"{label} has no column {_listed(absent)}, which {first} has: all files need the same columns")
     if request.columns is None:
@@ -163,19 +162,20 @@ def _arrow_field(name: str, kind: pa.DataType) -> Field:
     return Field(name, str(kind), numeric, floating and not types.is_float64(kind))
 
 
-def rows_of(batches: Sequence[pa.RecordBatch], names: Sequence[str], dtype: np.dtype[Any]) -> Rows:
-    """The named columns of batches that follow each other, side by side; NaN where a value is missing."""
-    rows: Rows = np.empty((sum(batch.num_rows for batch in batches), len(names)), dtype=dtype)
-    start = 0
-    for batch in batches:
-        end = start + batch.num_rows
-        for number, name in enumerate(names):
-            rows[start:end, number] = _numbers(batch.column(name), name)
-        start = end
+def rows_of(table: pa.Table, names: Sequence[str], dtype: np.dtype[Any]) -> Rows:
+    """The named columns side by side; NaN where a value is missing."""
+    rows: Rows = np.empty((table.num_rows, len(names)), dtype=dtype)
+    for number, name in enumerate(names):
+        begin = 0
+        for part in _numbers(table.column(name), name).chunks:
+            end = begin + len(part)
+            rows[begin:end, number] = _view(part)
+            begin = end
     return rows
 
 
-def _numbers(values: pa.Array, name: str) -> NDArray[Any] | float:
+def _numbers(values: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    """As whole or floating-point numbers without missing ones."""
     import pyarrow as pa
 
     kind = values.type
@@ -183,16 +183,14 @@ def _numbers(values: pa.Array, name: str) -> NDArray[Any] | float:
         raise ValueError(
             f"column {name!r} holds {kind} where numbers came before: encode, fill or drop such rows first"
         )
-    if pa.types.is_null(kind):
-        return float("nan")
     if pa.types.is_boolean(kind):
         values = values.cast(pa.uint8())
-    elif pa.types.is_decimal(kind):
+    elif pa.types.is_decimal(kind) or pa.types.is_null(kind):
         values = values.cast(pa.float64())
     if values.null_count:
-        wide = not pa.types.is_floating(values.type) or pa.types.is_float64(values.type)
-        values = values.cast(pa.float64() if wide else pa.float32(), safe=False).fill_null(float("nan"))
-    return _view(values)
+        single = pa.types.is_floating(values.type) and not pa.types.is_float64(values.type)
+        values = values.cast(pa.float32() if single else pa.float64(), safe=False).fill_null(float("nan"))
+    return values
 
 
 def _view(values: pa.Array) -> NDArray[Any]:
@@ -203,11 +201,9 @@ def _view(values: pa.Array) -> NDArray[Any]:
     return np.frombuffer(values.buffers()[1], dtype, len(values), values.offset * dtype.itemsize)
 
 
-def ids_of(batches: Sequence[pa.RecordBatch], name: str) -> pa.Array:
-    import pyarrow as pa
-
-    arrays = [batch.column(name) for batch in batches]
-    return arrays[0] if len(arrays) == 1 else pa.concat_arrays(arrays)
+def ids_of(table: pa.Table, name: str) -> pa.Array:
+    ids = table.column(name).combine_chunks()  # an array, or in older versions of pyarrow chunks still
+    return ids.chunk(0) if hasattr(ids, "chunks") else ids
 
 
 def without_first(batches: Iterable[pa.RecordBatch], count: int) -> Iterator[pa.RecordBatch]:

@@ -56,8 +56,9 @@ class ArrowTable(Table):
 
     def pieces(self, wanted: Wanted, begin: int, chunk_rows: int) -> Iterator[Piece]:
         for batches, last in cut(self.batches(wanted, begin, chunk_rows), chunk_rows):
-            ids = None if wanted.id_column is None else ids_of(batches, wanted.id_column)
-            yield Piece(rows_of(batches, wanted.names, wanted.dtype), ids, last)
+            table = needed("pyarrow").Table.from_batches(batches)
+            ids = None if wanted.id_column is None else ids_of(table, wanted.id_column)
+            yield Piece(rows_of(table, wanted.names, wanted.dtype), ids, last)
 
 
 @contextlib.contextmanager

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 # Arrow keeps up to 32 blocks read ahead whatever one asks for, so a block is small; the first one tells the types.
 _BLOCK, _FIRST_BLOCK, _LONGEST_BLOCK = 1 << 18, 1 << 20, 1 << 28
+_LINES = 16  # at least, as long as the first, in a block: each column of each block costs
 _CODECS = {".gz": "gzip", ".zst": "zstd"}
 
 
@@ -61,7 +62,9 @@ class CsvTable(FileTable):
             except ValueError as error:
                 self._grow_block(error)
         self.fields = arrow_fields(schema)
-        self._check_header([field.name for field in self.fields])
+        names = [field.name for field in self.fields]
+        self._check_header(names)
+        self._block = max(self._block, _LINES * sum(map(len, names)))
         boolean = needed("pyarrow").bool_()
         self._booleans = {field.name for field in schema if field.type == boolean}
 
