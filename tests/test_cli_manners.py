@@ -110,6 +110,50 @@ def test_nothing_is_overwritten_without_force(rows, model, tmp_path):
         assert (tmp_path / name).read_bytes() != b"precious"
 
 
+# --- files that must not be touched
+
+
+def same_files(rows, model, folder):
+    """Commands that would write a file they need otherwise; force does not make it right."""
+    return {
+        "labels over the rows": ["cluster", rows, "-k", 3, "--labels", rows],
+        "labels over the rows, by a link": ["cluster", rows, "-k", 3, "--labels", folder / "link.npy"],
+        "rows of a folder": ["cluster", folder, "-k", 3, "--labels", rows],
+        "features over the rows": ["aggregate", rows, "-o", rows],
+        "two outputs of one name": ["cluster", rows, "-k", 3, "--model", folder / "a.sb", "--record", folder / "a.sb"],
+        "an output that is the checkpoint": ["cluster", rows, "--model", folder / "a", "--checkpoint", folder / "a"],
+        "merged over its parts": ["merge", model, "-o", model],
+        "a page over its model": ["report", model, "-o", model],
+        "a page over the model that is cut": ["cut", model, "-k", 2, "--report", model],
+        "labels of a cut over the rows": ["cut", model, "-k", 2, rows, "--labels", rows],
+    }
+
+
+@pytest.mark.parametrize("case", same_files("", "", Path()))
+def test_no_file_serves_two_purposes_not_even_by_force(case, rows, model, tmp_path):
+    (tmp_path / "link.npy").symlink_to(rows)
+    command = same_files(rows, model, tmp_path)[case]
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    result = silverbirch(*command, "--force")
+    assert result.exit_code == 1
+    assert "give each file a name of its own" in result.stderr
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_a_model_can_be_replaced_by_itself_with_another_cut(rows, model):
+    assert silverbirch("cut", model, "-k", 2, "--model", model, "--force").exit_code == 0
+    assert sb.Betula.load(model).n_clusters_ == 2
+
+
+@pytest.mark.parametrize("option", ["--model", "--checkpoint"])
+def test_a_place_that_cannot_be_written_is_found_before_the_rows_are_read(option, rows, tmp_path, monkeypatch):
+    (tmp_path / "link.sb").symlink_to(tmp_path / "nowhere" / "run.sb")
+    monkeypatch.setattr("silverbirch.pipeline.aggregation.Aggregation.run", None)
+    result = silverbirch("cluster", rows, option, tmp_path / "link.sb")
+    assert result.exit_code == 1
+    assert "there is no folder" in result.stderr
+
+
 def test_a_defect_is_one_line_too_unless_the_traceback_is_asked_for(rows, monkeypatch):
     def broken(*_):
         raise IndexError("list index out of range")

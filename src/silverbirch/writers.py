@@ -34,7 +34,7 @@ _TO_BE_QUOTED = re.compile(r'[",\t\r\n]')
 def check_free(path: AnyPath, force: bool = False) -> None:
     """Raises an OSError where `path` cannot be written, or is there already and `force` is not set."""
     target = Path(path)
-    folder = target.parent
+    folder = Path(os.path.realpath(path)).parent  # a link is followed
     if not folder.is_dir():
         raise FileNotFoundError(f"cannot write {target}: there is no folder {folder}")
     if target.is_dir():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -48,8 +50,17 @@ class Outputs:
     def wanted(self) -> dict[str, str]:
         return {name: str(path) for name, path in self.paths.items() if path is not None}
 
-    def check(self, own: list[str]) -> None:
-        """All of them before any work; `own` were written by the run that is taken up again."""
+    def check(self, read: Iterable[str], *, own: Sequence[str] = (), checkpoint: Path | None = None) -> None:
+        """All of them before any work. Not even by force is a file written that is read too, or for two purposes; `own`
+        were written by the run that is taken up again."""
+        purposes = {os.path.realpath(path): "an input" for path in read}
+        written = self.wanted()
+        if checkpoint is not None:
+            check_free(checkpoint, force=True)
+            written["checkpoint"] = str(checkpoint)
+        for name, path in written.items():
+            if (before := purposes.setdefault(os.path.realpath(path), f"the {name}")) != f"the {name}":
+                raise ValueError(f"{path} is {before} and would be the {name} too: give each file a name of its own")
         for path in self.wanted().values():
             check_free(path, self.force or path in own)
         if (labels := self.paths.get("labels")) is not None:
@@ -73,7 +84,8 @@ class Job:
         self.record.input = source.fingerprint() or []
         aggregation = Aggregation(source, self.model, self.reading.preparation)
         checkpoint = self._checkpoint()
-        self.outputs.check(own=[] if checkpoint is None else checkpoint.resume(aggregation))
+        own = [] if checkpoint is None else checkpoint.resume(aggregation)
+        self.outputs.check((file["name"] for file in self.record.input), own=own, checkpoint=self.checkpoint_path)
         if checkpoint is not None:  # a run that was killed may have left them
             for path in (str(checkpoint.path), *checkpoint.outputs):
                 remove_leftovers(path)

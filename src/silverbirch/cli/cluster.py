@@ -119,7 +119,7 @@ def _cluster_features(job: Job) -> None:
             raise ValueError("features have no rows to label: write a --model, then `silverbirch cut` it on the rows")
         if job.checkpoint_path is not None or job.reading != Reading(job.reading.inputs):
             raise ValueError("the rows were chosen and prepared when they were aggregated: leave those options out")
-    job.outputs.check(own=[])
+    job.outputs.check(job.reading.inputs)
     job.record.input = [{"name": name} for name in job.reading.inputs]
     with job.record.phase("merge"):
         state = insert_features(job.reading.inputs, job.model.insert)

@@ -108,7 +108,7 @@ def merge(
     voice, outputs = Voice(quiet, as_json), Outputs({"features": out}, force)
     with usage():
         tree = CFTree(max_leaves=max_leaves, max_memory=model_memory(max_memory))
-    outputs.check(own=[])
+    outputs.check(inputs)
     record = Record("merge", {"max_leaves": max_leaves, "max_memory": max_memory}, [{"name": name} for name in inputs])
     with record.phase("merge"):
         state = insert_features(inputs, tree.insert)
