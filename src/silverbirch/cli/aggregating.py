@@ -30,9 +30,11 @@ class Reading:
     id_column: str | None = None
     preparation: Preparation = field(default_factory=Preparation)
 
+    def chosen(self) -> tuple[str, ...] | None:
+        return None if self.columns is None else tuple(name.strip() for name in self.columns.split(","))
+
     def open(self) -> RowSource:
-        columns = None if self.columns is None else [name.strip() for name in self.columns.split(",")]
-        return read_chunks(self.inputs, columns=columns, numeric_only=self.numeric_only, id_column=self.id_column)
+        return read_chunks(self.inputs, columns=self.chosen(), numeric_only=self.numeric_only, id_column=self.id_column)
 
     def parameters(self) -> dict[str, Any]:
         chosen = {"columns": self.columns, "numeric_only": self.numeric_only, "id_column": self.id_column}
@@ -127,7 +129,14 @@ class Job:
         return Checkpoint(self.checkpoint_path, self.checkpoint_seconds, identity, list(self.outputs.wanted().values()))
 
     def run_state(self, aggregation: Aggregation) -> RunState:
-        return RunState(aggregation.source.names, self.reading.id_column, aggregation.preparation, self.record.result())
+        names = aggregation.source.names
+        return RunState(
+            columns=names,
+            numbers=self.reading.chosen() if names is None else None,
+            id_column=self.reading.id_column,
+            preparation=aggregation.preparation,
+            record=self.record.result(),
+        )
 
     def finish(self) -> None:
         """All outputs are there: nothing is left to go on from."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from ..model import AggregateModel
@@ -125,7 +126,7 @@ def _cluster_features(job: Job) -> None:
         state = insert_features(job.reading.inputs, job.model.insert)
     job.record.counts |= {"rows": job.model.tree_.n_points, "features": job.model.tree_.n_leaves}
     _cluster(job)
-    _write(job, RunState(state.columns, state.id_column, state.preparation, job.record.result()))
+    _write(job, replace(state, record=job.record.result()))
 
 
 def _cluster(job: Job) -> None:
