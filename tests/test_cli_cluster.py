@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 import silverbirch as sb
 from commands import silverbirch
+from silverbirch.cli import results
 
 NAMES = list("xyz")
 
@@ -288,3 +289,19 @@ def test_a_value_too_large_is_named_by_its_place_whatever_the_pass(value, option
     what = "infinite" if value == np.inf else "beyond 1e+100"
     assert f"column 1 is {what} in row 150000 of {tmp_path / 'rows.npy'}" in result.stderr
     assert not recwarn.list
+
+
+@pytest.mark.parametrize("count", [3000, 2500])
+def test_rows_that_change_between_the_passes_get_no_labels(count, tmp_path, monkeypatch):
+    label_rows = results.label_rows
+
+    def change_and_label(*arguments, **options):
+        np.save(tmp_path / "rows.npy", blobs(count, seed=1))
+        return label_rows(*arguments, **options)
+
+    monkeypatch.setattr(results, "label_rows", change_and_label)
+    np.save(tmp_path / "rows.npy", blobs())
+    result = silverbirch("cluster", tmp_path / "rows.npy", "-k", 3, "--labels", tmp_path / "labels.npy")
+    assert result.exit_code == 1
+    assert "rows.npy was c" in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["rows.npy"]
