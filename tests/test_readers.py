@@ -6,6 +6,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
@@ -285,3 +286,12 @@ def test_a_group_of_rows_without_values_does_not_hide_the_extremes_of_the_others
 )  # fmt: skip
 def test_what_has_to_be_read_in_chunks(what, streams):
     assert is_stream(what) == streams
+
+
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_an_empty_line_in_a_csv_of_one_column_is_a_missing_value_as_pyarrow_writes_it(end, tmp_path):
+    pa.csv.write_csv(pa.table({"x": [1.0, None, 3.0]}), tmp_path / "rows.csv")
+    content = (tmp_path / "rows.csv").read_bytes().rstrip(b"\n")
+    (tmp_path / "rows.csv").write_bytes(content + end.encode())
+    (chunk,) = sb.read_chunks(tmp_path / "rows.csv").chunks()
+    np.testing.assert_array_equal(chunk.rows, [[1.0], [np.nan], [3.0]])

@@ -31,6 +31,7 @@ class CsvTable(FileTable):
         self._tabs = ".tsv" in "".join(path.suffixes[-2:]).lower()
         self._codec = _CODECS.get(path.suffix.lower())
         self._block = _BLOCK
+        self.fields = ()
         super().__init__(path)
 
     @contextlib.contextmanager
@@ -49,7 +50,11 @@ class CsvTable(FileTable):
         return csv.open_csv(
             text,
             read_options=csv.ReadOptions(use_threads=False, block_size=block),
-            parse_options=csv.ParseOptions(delimiter="\t" if self._tabs else ",", newlines_in_values=True),
+            parse_options=csv.ParseOptions(
+                delimiter="\t" if self._tabs else ",",
+                newlines_in_values=True,
+                ignore_empty_lines=len(self.fields) != 1,  # of one column, an empty line is a missing value
+            ),
             convert_options=csv.ConvertOptions(column_types=types, include_columns=list(types or ())),
         )
 
