@@ -62,6 +62,10 @@ def new_file(path: AnyPath, *, force: bool = False) -> Iterator[BinaryIO]:
         check_free(path, force)  # somebody else may have been there meanwhile
         part.replace(target)
         _sync_folder(target.parent)
+    except OSError as error:
+        if error.filename is None and error.errno is not None:  # a full disk does not say which file it was
+            raise OSError(error.errno, f"cannot write {path}: {error.strerror}") from error
+        raise
     finally:
         part.unlink(missing_ok=True)
 
