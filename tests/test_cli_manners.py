@@ -3,8 +3,10 @@
 import json
 import os
 import pty
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -154,6 +156,20 @@ def test_a_place_that_cannot_be_written_is_found_before_the_rows_are_read(option
     assert "there is no folder" in result.stderr
 
 
+@pytest.mark.parametrize("request_to_end", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_run_told_to_end_leaves_nothing_half_written(request_to_end, tmp_path):
+    np.save(tmp_path / "rows.npy", np.random.default_rng(0).normal(size=(1_000_000, 2)))
+    command = ["cluster", tmp_path / "rows.npy", "-k", "3", "--max-leaves", "5000", "--labels", tmp_path / "labels.csv"]
+    process = subprocess.Popen([sys.executable, "-m", "silverbirch", *command], stderr=subprocess.PIPE, text=True)
+    while not list(tmp_path.glob("labels.csv.*.part")):
+        assert process.poll() is None
+        time.sleep(0.002)
+    process.send_signal(request_to_end)
+    assert process.communicate(timeout=60)[1] == "Error: interrupted\n"
+    assert process.returncode == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["rows.npy"]
+
+
 def test_a_defect_is_one_line_too_unless_the_traceback_is_asked_for(rows, monkeypatch):
     def broken(*_):
         raise IndexError("list index out of range")
@@ -269,6 +285,17 @@ def test_info_tells_what_each_kind_of_file_holds(rows, model, tmp_path):
         assert told["holds"] == ("model" if name == "run" else name)
         assert told.items() >= facts.items()
         assert silverbirch("info", tmp_path / f"{name}.sb").stdout.startswith("holds")
+
+
+def test_info_shows_names_as_they_are_and_does_not_obey_them(rows, tmp_path):
+    odd = tmp_path / "\x1b[31m:smile:[bold].npy"
+    rows.rename(odd)
+    assert silverbirch("cluster", odd, "-k", 3, "--model", tmp_path / "run.sb").exit_code == 0
+    shown = silverbirch("info", tmp_path / "run.sb").stdout.replace("\n", "")
+    assert "\x1b" not in shown
+    assert "?[31m:smile:[bold].npy" in shown
+    missing = silverbirch("info", tmp_path / "\x1b[31m.sb").stderr
+    assert "\x1b" not in missing
 
 
 def test_a_report_has_the_clusters_and_the_run_and_escapes_what_comes_from_the_data(tmp_path):
