@@ -41,6 +41,9 @@ def cut(
     height: options.Height = None,
     labels: options.Labels = None,
     id_column: options.IdColumn = None,
+    no_ids: Annotated[
+        bool, typer.Option("--no-ids", rich_help_panel=options.INPUT, help="Labels without the model's id column.")
+    ] = False,
     new_model: Annotated[
         Path | None, typer.Option("--model", rich_help_panel=options.OUTPUT, help="The model with the new cut.")
     ] = None,
@@ -52,7 +55,8 @@ def cut(
 ) -> None:
     """Cut the dendrogram of a model elsewhere, and label rows by it. Nothing is clustered again.
 
-    Rows are read by the columns of the model and prepared as its rows were. They need not be the rows it was made of.
+    Rows are read by the columns of the model, its id column among them, and prepared as its rows were. They need not be
+    the rows it was made of.
 
     Examples:
 
@@ -64,11 +68,13 @@ def cut(
         check_cut(clusters, height, labels)
         if clusters is None and height is None:
             raise ValueError("give -k or --height: where to cut")
+        if no_ids and id_column is not None:
+            raise ValueError("--no-ids and --id-column say the opposite: give one of them")
         if inputs and labels is None:
             raise ValueError("rows are read to be labelled: name the file for --labels")
     voice = Voice(quiet, as_json)
     estimator, state = read_model(model)
-    id_column = id_column or state.id_column
+    id_column = None if no_ids else id_column or state.id_column
     outputs = Outputs({"labels": labels, "model": new_model, "report": page}, force, id_column if inputs else None)
     source = read_chunks(inputs, columns=state.to_read, id_column=id_column) if inputs else None
     files_read = [file["name"] for file in source.fingerprint() or []] if source is not None else []
