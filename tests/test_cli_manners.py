@@ -157,6 +157,14 @@ def test_a_place_that_cannot_be_written_is_found_before_the_rows_are_read(option
     assert "there is no folder" in result.stderr
 
 
+def test_a_page_that_cannot_be_drawn_is_refused_before_the_rows_are_read(rows, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setattr("silverbirch.pipeline.aggregation.Aggregation.run", None)
+    result = silverbirch("cluster", rows, "-k", 3, "--report", tmp_path / "run.html")
+    assert result.exit_code == 1
+    assert "pip install 'silverbirch[plot]'" in result.stderr
+
+
 @pytest.mark.parametrize("request_to_end", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_run_told_to_end_leaves_nothing_half_written(request_to_end, tmp_path):
     np.save(tmp_path / "rows.npy", np.random.default_rng(0).normal(size=(1_000_000, 2)))

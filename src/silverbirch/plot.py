@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -30,6 +31,12 @@ BRANCHES = (
     "#9aa23b",
 )
 _NO_MATPLOTLIB = "drawing needs matplotlib: pip install 'silverbirch[plot]'"
+
+
+def check_drawing() -> None:
+    """For long runs that draw at their end: what is missing is told before. Nothing is loaded yet."""
+    if importlib.util.find_spec("matplotlib") is None:
+        raise ImportError(_NO_MATPLOTLIB)
 
 
 def draw_dendrogram(

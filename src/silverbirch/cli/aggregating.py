@@ -14,6 +14,7 @@ from ..pipeline.checkpoint import Checkpoint
 from ..pipeline.preparation import Preparation
 from ..pipeline.record import Record
 from ..pipeline.run_state import RunState
+from ..plot import check_drawing
 from ..readers import RowSource, read_chunks
 from ..writers import check_free, check_labels, remove_leftovers
 from .console import Voice
@@ -67,6 +68,8 @@ class Outputs:
             check_free(path, self.force or path in own)
         if (labels := self.paths.get("labels")) is not None:
             check_labels(labels, self.id_column)
+        if self.paths.get("report") is not None:
+            check_drawing()
 
 
 @dataclass
