@@ -216,6 +216,13 @@ def test_json_is_the_record_and_nothing_else(rows, tmp_path):
     assert told["peak_memory_bytes"] > 10_000_000
 
 
+@pytest.mark.parametrize("command", [["cluster", "-k", 3], ["aggregate", "-o", "{folder}/features.sb"]])
+def test_the_record_has_the_limit_of_memory_as_it_was_given(command, rows, tmp_path):
+    name, *options = [str(word).replace("{folder}", str(tmp_path)) for word in command]
+    told = json.loads(silverbirch(name, rows, *options, "--max-memory", "300MB", "--json").stdout)
+    assert told["parameters"]["max_memory"] == "300MB"
+
+
 def test_quiet_prints_nothing(rows):
     result = silverbirch("cluster", rows, "-k", 3, "--quiet")
     assert (result.exit_code, result.stdout, result.stderr) == (0, "", "")

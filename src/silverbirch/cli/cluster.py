@@ -82,7 +82,8 @@ def cluster(
         estimator._new_tree()  # checks the parameters before anything is read
     reading = Reading(inputs, columns, numeric_only, id_column, Preparation(missing, scale, metric))
     outputs = Outputs({"labels": labels, "model": model, "report": page, "record": record}, force, id_column)
-    whole = Record("cluster", estimator.get_params() | reading.parameters(), outputs=outputs.wanted())
+    parameters = estimator.get_params() | {"max_memory": max_memory} | reading.parameters()
+    whole = Record("cluster", parameters, outputs=outputs.wanted())
     job = Job(reading, estimator, outputs, whole, Voice(quiet, as_json), checkpoint, checkpoint_every)
     if any(name.endswith(_FEATURES) for name in inputs):
         _cluster_features(job)

@@ -75,7 +75,7 @@ def aggregate(
         model._new_tree()  # checks the parameters before anything is read
     reading = Reading(inputs, columns, numeric_only, id_column, Preparation(missing, scale, metric))
     outputs = Outputs({"features": out, "record": record}, force)
-    parameters = model._new_tree()._to_file()[0]["parameters"] | reading.parameters()
+    parameters = model._new_tree()._to_file()[0]["parameters"] | {"max_memory": max_memory} | reading.parameters()
     job = Job(
         reading, model, outputs, Record("aggregate", parameters), Voice(quiet, as_json), checkpoint, checkpoint_every
     )
