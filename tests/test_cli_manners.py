@@ -249,3 +249,14 @@ def test_a_report_has_the_clusters_and_the_run_and_escapes_what_comes_from_the_d
         assert nasty not in page
         assert "&lt;script&gt;alert(1)" in page
         assert "rows.csv" in page
+
+
+def test_a_report_of_scaled_rows_shows_centres_as_the_rows_came(tmp_path):
+    X = np.random.default_rng(0).normal(size=(300, 2)) * [1, 1000] + [0, 123_456]
+    pd.DataFrame(X, columns=["a", "b"]).to_csv(tmp_path / "rows.csv", index=False)
+    command = ["cluster", tmp_path / "rows.csv", "-k", 1, "--scale", "standard", "--report", tmp_path / "a.html"]
+    assert silverbirch(*command).exit_code == 0
+    page = (tmp_path / "a.html").read_text()
+    assert "<title>rows.csv</title>" in page
+    assert "units before they were scaled" in page
+    assert f"{X[:, 1].mean():,.1f}" in page

@@ -41,7 +41,17 @@ def write_model(path: Path, model: AggregateModel, state: RunState) -> None:
 def write_page(path: Path, model: AggregateModel, state: RunState, record: dict[str, object]) -> None:
     from ..report import write_report
 
-    write_report(path, model, record=record, column_names=state.columns, force=True)
+    how = state.preparation
+    known = how.shift is not None and how.factor is not None and how.metric == "euclidean"
+    scale = (how.shift, how.factor) if known else None
+    write_report(path, model, title=_title(state), record=record, column_names=state.columns, scale=scale, force=True)
+
+
+def _title(state: RunState) -> str:
+    names = [Path(str(file.get("name"))).name for file in state.record.get("input", [])]
+    if not names:
+        return "silverbirch report"
+    return names[0] + (f" and {len(names) - 1} more files" if len(names) > 1 else "")
 
 
 def write_record(path: Path, record: Record) -> None:
