@@ -27,6 +27,7 @@ import json, os, resource, sys
 import numpy as np
 import pyarrow, pyarrow.csv, pyarrow.ipc, pyarrow.parquet as pq
 import silverbirch as sb
+from silverbirch import memory
 
 how, warm_up, path, allowed = sys.argv[1:]
 
@@ -37,15 +38,12 @@ def read(path):
         return int(sb.CFTree(max_leaves=100).insert(path).n_points)
     return sum(len(rows) for rows in sb.read_chunks(path))
 
-def resident():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-
 read(warm_up)
 size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (size + int(allowed),) * 2)
-before = resident()
+before = memory.peak()
 rows = read(path)
-print(json.dumps({"rows": rows, "growth": resident() - before}))
+print(json.dumps({"rows": rows, "growth": memory.peak() - before}))
 """
 
 pytestmark = pytest.mark.skipif(

@@ -14,6 +14,9 @@ Read the rows
 Read the result
     Dendrogram       -- cut it, measure it, draw it, export it
 
+Keep it
+    load             -- what a file holds: each of the classes has `save` and `load`
+
 Errors
     MemoryLimitError -- more memory would be needed than allowed or there is
     ModelFileError   -- a file is not what it should be
@@ -24,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 from .dendrogram import Dendrogram
 from .errors import MemoryLimitError, ModelFileError
 from .features import ClusterFeatures
+from .kinds import load
 from .linkage import linkage
 from .tree import CFTree
 
@@ -41,6 +45,7 @@ __all__ = [
     "MemoryLimitError",
     "ModelFileError",
     "linkage",
+    "load",
     "read_chunks",
 ]
 

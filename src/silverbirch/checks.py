@@ -216,6 +216,14 @@ def as_threads(n_jobs: Any) -> int:
     return min(number, _MOST_THREADS) if number > 0 else cores + 1 + number
 
 
+def physical_memory() -> int | None:
+    """Bytes of the machine, where it tells."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return None
+
+
 def bytes_text(count: float) -> str:
     for unit in ("B", "kB", "MB", "GB", "TB"):
         if count < 1000 or unit == "TB":

@@ -24,8 +24,8 @@ from .checks import (
     as_threshold,
     bytes_text,
 )
-from .errors import ModelFileError
 from .features import ClusterFeatures
+from .kinds import load_as
 from .progress import Report, as_report
 
 _NO_LIMIT = 2**62
@@ -285,19 +285,15 @@ class CFTree:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the whole tree; `load` gives it back so that it goes on to the same bits."""
-        with self._lock:
-            header, arrays = self._state()
-        files.write(path, "tree", header, arrays)
+        files.write(path, "tree", *self._to_file())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> CFTree:
-        header, arrays = files.read(path, "tree")
-        try:
-            return cls._from_state(header, arrays)
-        except (KeyError, TypeError, ValueError) as error:
-            raise ModelFileError(f"{path} does not hold a whole tree: {error}") from None
+        """The tree in a file, or that of the model in it."""
+        tree: CFTree = load_as(cls, "tree", path)
+        return tree
 
-    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def _to_file(self) -> tuple[dict[str, Any], files.Arrays]:
         parameters = {
             "threshold": self._initial_threshold,
             "max_leaves": self.max_leaves,
@@ -309,21 +305,22 @@ class CFTree:
         }
         if self._threads > 1:
             parameters["n_jobs"] = self._threads
-        header, arrays = tree_state.stored(self._core)
+        with self._lock:
+            header, arrays = tree_state.stored(self._core)
         return {"parameters": parameters, **header}, arrays
 
     @classmethod
-    def _from_state(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> CFTree:
-        tree = cls(**header["parameters"])
-        tree._reset(tree_state.restored(header, arrays, tree._core_options, tree._threads))
+    def _from_file(cls, state: dict[str, Any], arrays: files.Arrays) -> CFTree:
+        tree = cls(**state["parameters"])
+        own = {name: array for name, array in arrays.items() if not name.startswith("run.")}
+        tree._reset(tree_state.restored(state, own, tree._core_options, tree._threads))
         return tree
 
-    def __getstate__(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        with self._lock:
-            return self._state()
+    def __getstate__(self) -> tuple[dict[str, Any], files.Arrays]:
+        return self._to_file()
 
-    def __setstate__(self, state: tuple[dict[str, Any], dict[str, NDArray[Any]]]) -> None:
-        self.__dict__.update(CFTree._from_state(*state).__dict__)
+    def __setstate__(self, state: tuple[dict[str, Any], files.Arrays]) -> None:
+        self.__dict__.update(CFTree._from_file(*state).__dict__)
 
 
 def _check_width(columns: int, expected: int) -> None:

@@ -8,9 +8,11 @@ label_writer  -- labels, with or without ids, as Parquet, Arrow, CSV, TSV or .np
 from __future__ import annotations
 
 import contextlib
+import glob
 import gzip
 import os
 import re
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from functools import partial
@@ -37,10 +39,12 @@ def check_free(path: AnyPath, force: bool = False) -> None:
         raise FileNotFoundError(f"cannot write {target}: there is no folder {folder}")
     if target.is_dir():
         raise IsADirectoryError(f"cannot write {target}: it is a folder; give the name of a file")
+    if target.exists() and not target.is_file():
+        raise FileExistsError(f"cannot write {target}: it is a device or a pipe; give the name of a file")
     if not os.access(folder, os.W_OK):
         raise PermissionError(f"cannot write {target}: the folder {folder} may not be written to")
     if target.exists() and not force:
-        raise FileExistsError(f"{target} exists: give another name, or allow to overwrite it with force")
+        raise FileExistsError(f"{target} exists: give another name, or overwrite it by force=True (--force)")
 
 
 @contextlib.contextmanager
@@ -48,8 +52,8 @@ def new_file(path: AnyPath, *, force: bool = False) -> Iterator[BinaryIO]:
     """A file to write bytes to. It is written beside its place and renamed, so that a crash leaves what was there
     before or the whole new file."""
     check_free(path, force)
-    target = Path(path)
-    part = target.with_name(f"{target.name}.{os.getpid()}.part")
+    target = Path(os.path.realpath(path))  # a link stays one
+    part = target.with_name(f"{target.name}.{os.getpid()}-{threading.get_ident()}.part")
     try:
         with part.open("wb") as file:
             yield file
@@ -59,6 +63,13 @@ def new_file(path: AnyPath, *, force: bool = False) -> Iterator[BinaryIO]:
         part.replace(target)
         _sync_folder(target.parent)
     finally:
+        part.unlink(missing_ok=True)
+
+
+def remove_leftovers(path: AnyPath) -> None:
+    """Removes what killed processes left beside `path`; for who knows that no other process is writing it now."""
+    target = Path(path)
+    for part in target.parent.glob(f"{glob.escape(target.name)}.*.part"):
         part.unlink(missing_ok=True)
 
 
@@ -93,7 +104,7 @@ def label_writer(
     What can be wrong is found at the call, before the context is entered and the file begun. It appears under its name
     only when the context is left without an error. Rows that were left out have the label -1 in it.
     """
-    begin = _format_of(path, id_name)
+    begin = check_labels(path, id_name)
     check_free(path, force)
     return _opened(begin, path, id_name, force)
 
@@ -113,7 +124,8 @@ def _opened(
         writer.finish()
 
 
-def _format_of(path: AnyPath, id_name: str | None) -> Callable[[BinaryIO, str | None], _Format]:
+def check_labels(path: AnyPath, id_name: str | None) -> Callable[[BinaryIO, str | None], _Format]:
+    """The format that the suffix names; ValueError where there is none, or none that has room for ids."""
     name = Path(path).name.lower()
     suffix = next((suffix for suffix in _FORMATS if name.endswith(suffix)), None)
     if suffix is None:
@@ -224,7 +236,9 @@ class _Arrow:
         ids = None if ids is None else _plain(ids)
         if self._writer is None:
             self._begin(None if ids is None else ids.type)
-        columns = [self._pyarrow.array(labels)]
+        # Not by pyarrow.array, which would load pandas where that is installed: 50 MB.
+        numbers = self._pyarrow.py_buffer(np.ascontiguousarray(labels))
+        columns = [self._pyarrow.Array.from_buffers(self._pyarrow.int64(), len(labels), [None, numbers])]
         if ids is not None:
             columns.insert(0, self._as_before(ids))
         self._pending.append(self._pyarrow.record_batch(columns, schema=self._schema))

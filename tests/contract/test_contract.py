@@ -10,8 +10,8 @@ import pytest
 
 import silverbirch as sb
 
-NAMES = ["Betula", "CFTree", "ClusterFeatures", "Dendrogram", "MemoryLimitError", "ModelFileError", "linkage"]
-NAMES += ["read_chunks"]
+NAMES = ["Betula", "CFTree", "ClusterFeatures", "Dendrogram", "MemoryLimitError", "ModelFileError"]
+NAMES += ["linkage", "load", "read_chunks"]
 REQUIRED = inspect.Parameter.empty
 
 # Name → parameters by position, then by keyword only.
@@ -45,6 +45,13 @@ SIGNATURES = {
     "CFTree.assign": ({"self": REQUIRED, "X": REQUIRED}, {"n_jobs": None, "progress": None}),
     "CFTree.save": ({"self": REQUIRED, "path": REQUIRED}, {}),
     "CFTree.load": ({"path": REQUIRED}, {}),
+    "ClusterFeatures.save": ({"self": REQUIRED, "path": REQUIRED}, {}),
+    "ClusterFeatures.load": ({"path": REQUIRED}, {}),
+    "Dendrogram.save": ({"self": REQUIRED, "path": REQUIRED}, {}),
+    "Dendrogram.load": ({"path": REQUIRED}, {}),
+    "Betula.save": ({"self": REQUIRED, "path": REQUIRED}, {}),
+    "Betula.load": ({"path": REQUIRED}, {}),
+    "load": ({"path": REQUIRED}, {}),
     "Betula": (
         {"n_clusters": None},
         {

@@ -166,11 +166,11 @@ def rows_of(table: pa.Table, names: Sequence[str], dtype: np.dtype[Any]) -> Rows
     """The named columns side by side; NaN where a value is missing."""
     rows: Rows = np.empty((table.num_rows, len(names)), dtype=dtype)
     for number, name in enumerate(names):
-        rows[:, number] = _numbers(table.column(name), name)
+        rows[:, number] = _numbers(_whole(table.column(name)), name)
     return rows
 
 
-def _numbers(values: pa.ChunkedArray, name: str) -> NDArray[Any] | float:
+def _numbers(values: pa.Array, name: str) -> NDArray[Any] | float:
     import pyarrow as pa
 
     kind = values.type
@@ -184,13 +184,26 @@ def _numbers(values: pa.ChunkedArray, name: str) -> NDArray[Any] | float:
         values = values.cast(pa.uint8())
     elif pa.types.is_decimal(kind):
         values = values.cast(pa.float64())
-    numbers: NDArray[Any] = values.to_numpy()
-    return numbers
+    if values.null_count:
+        wide = not pa.types.is_floating(values.type) or pa.types.is_float64(values.type)
+        values = values.cast(pa.float64() if wide else pa.float32(), safe=False).fill_null(float("nan"))
+    return _view(values)
+
+
+def _view(values: pa.Array) -> NDArray[Any]:
+    """The numbers where they are. pyarrow's own conversion would load pandas where that is installed: 50 MB."""
+    dtype = np.dtype(values.type.to_pandas_dtype())
+    if len(values) == 0:
+        return np.empty(0, dtype)
+    return np.frombuffer(values.buffers()[1], dtype, len(values), values.offset * dtype.itemsize)
 
 
 def ids_of(table: pa.Table, name: str) -> pa.Array:
-    ids = table.column(name).combine_chunks()  # an array, or in older versions of pyarrow chunks still
-    return ids.chunk(0) if hasattr(ids, "chunks") else ids
+    return _whole(table.column(name))
+
+
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def without_first(batches: Iterable[pa.RecordBatch], count: int) -> Iterator[pa.RecordBatch]:

@@ -28,6 +28,7 @@ class Table(ABC):
 
     label: str  # what it is called in messages
     named: bool = True  # else its columns are known by their numbers: "0", "1", …
+    ids_are_text: bool = False  # whatever the id column looks like
     fields: tuple[Field, ...]
     n_rows: int | None = None
     n_bytes: int = 0  # of a file

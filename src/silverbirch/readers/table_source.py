@@ -27,6 +27,7 @@ class TableSource(RowSource):
         self.n_rows = None if None in counts else sum(count or 0 for count in counts)
         self.repeatable = not any(isinstance(table, ArrowReaderTable) for table in tables)
         self._used = False
+        self._ids_as_text = len(_id_types(tables, self._wanted.id_column)) > 1
         self._chunk_rows = chunk_rows or usual_chunk_rows(self.n_dimensions)
         self._files = [table for table in tables if hasattr(table, "path")]
         if self.n_rows == 0:
@@ -43,7 +44,10 @@ class TableSource(RowSource):
             for piece in self._tables[file].pieces(wanted, row, self._chunk_rows):
                 here, row = Position(file, row), row + len(piece.rows)
                 empty = False
-                yield Chunk(piece.rows, piece.ids, here, Position(file + 1, 0) if piece.last else Position(file, row))
+                ids = (
+                    piece.ids.cast("string") if with_ids and self._ids_as_text and piece.ids is not None else piece.ids
+                )
+                yield Chunk(piece.rows, ids, here, Position(file + 1, 0) if piece.last else Position(file, row))
         if empty:
             raise ValueError(f"{_and_others(self._tables)} has no rows: at least one is needed")
 
@@ -75,6 +79,16 @@ class TableSource(RowSource):
             found.append(both)
         low, high = np.min([low for low, _ in found], axis=0), np.max([high for _, high in found], axis=0)
         return (low, high) if np.isfinite([low, high]).all() else None
+
+
+def _id_types(tables: Sequence[Table], id_column: str | None) -> set[str]:
+    """The types that the ids of all files come in: where there are several, text serves for all."""
+    return {
+        "string" if table.ids_are_text else field.type
+        for table in tables
+        for field in table.fields
+        if field.name == id_column
+    }
 
 
 def _fingerprint(table: Any) -> dict[str, Any]:

@@ -25,6 +25,8 @@ class CsvTable(FileTable):
     """The first block of the file tells which columns are numbers; those are then read as float64 throughout, because a
     column that begins with whole numbers may go on with fractions. Ids are read as text, as written."""
 
+    ids_are_text = True
+
     def __init__(self, path: Path) -> None:
         self._tabs = ".tsv" in "".join(path.suffixes[-2:]).lower()
         self._codec = _CODECS.get(path.suffix.lower())
