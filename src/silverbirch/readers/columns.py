@@ -178,16 +178,18 @@ def _numbers(values: pa.Array, name: str) -> NDArray[Any] | float:
         raise ValueError(
             f"column {name!r} holds {kind} where numbers came before: encode, fill or drop such rows first"
         )
-    if pa.types.is_null(kind):
+    if values.null_count == len(values):
         return float("nan")
     if pa.types.is_boolean(kind):
         values = values.cast(pa.uint8())
     elif pa.types.is_decimal(kind):
         values = values.cast(pa.float64())
+    numbers = _view(values)
     if values.null_count:
-        wide = not pa.types.is_floating(values.type) or pa.types.is_float64(values.type)
-        values = values.cast(pa.float64() if wide else pa.float32(), safe=False).fill_null(float("nan"))
-    return _view(values)
+        single = numbers.dtype in (np.float16, np.float32)
+        numbers = numbers.astype(np.float32 if single else np.float64)
+        numbers[_view(values.is_null().cast(pa.uint8())) == 1] = np.nan
+    return numbers
 
 
 def _view(values: pa.Array) -> NDArray[Any]:
