@@ -10,7 +10,7 @@ from console_docs import PAGES, run_page
 _MEASURED = [
     (r"(?m)^cost .*$", "cost"),
     (r'"(aggregate|cluster|label|write|total|merge|cut)": [\d.]+', r'"\1": 0'),
-    (r'"(peak_memory_bytes|mtime_ns)": \d+', r'"\1": 0'),
+    (r'"(peak_memory_bytes|mtime_ns|bytes)": \d+', r'"\1": 0'),
     (r'"(silverbirch|python|kernels|numpy|scipy|scikit-learn|pyarrow)": "[^"]*"', r'"\1": ""'),
     (r"(?m)^(bytes +)[\d,]+$", r"\1"),
 ]
