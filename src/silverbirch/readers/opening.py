@@ -78,8 +78,8 @@ def _is_lazy(source: Any) -> bool:
 
 
 def _is_arrow_stream(source: Any) -> bool:
-    # Data frames have such a stream too, and can be read twice.
-    return hasattr(source, "__arrow_c_stream__") and not hasattr(source, "shape")
+    # Tables in memory have such a stream too, and can be read twice.
+    return hasattr(source, "__arrow_c_stream__") and not (hasattr(source, "shape") or is_arrow(source))
 
 
 def _is_map_to_convert(X: Any) -> bool:
