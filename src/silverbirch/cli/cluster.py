@@ -129,8 +129,10 @@ def _cluster_features(job: Job) -> None:
 
 
 def _cluster(job: Job) -> None:
+    job.model.progress = job.voice.shows_progress
     with job.record.phase("cluster"):
         job.record.counts["clusters"] = job.model.n_clusters_
+    job.model.progress = False
 
 
 def _write(job: Job, state: RunState) -> None:
