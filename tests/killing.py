@@ -58,12 +58,17 @@ def main():
     assert attempt([*next_arguments(), "--quiet"])
     usual = time.monotonic() - begin
 
+    def is_complete(folder):
+        """Killed when all was done and the process about to end: there is nothing left to go on from."""
+        return not os.path.exists(job["checkpoint"]) and set(os.listdir(folder)) == made
+
+    made = set(os.listdir(folders[0]))
     resumable = ["--quiet", "--checkpoint", job["checkpoint"], "--checkpoint-every", "0"]
     arguments = next_arguments()
     killed = with_checkpoint = 0
     while killed < job["kills"] or with_checkpoint < job["kills"] / 3:
         assert killed < 20 * job["kills"]
-        if attempt([*arguments, *resumable], chance.uniform(0, usual)):
+        if attempt([*arguments, *resumable], chance.uniform(0, usual)) or is_complete(folders[-1]):
             arguments = next_arguments()
         else:
             killed += 1

@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 import silverbirch as sb
 from commands import silverbirch
+from silverbirch.cli import results
 
 NAMES = list("xyz")
 
@@ -260,3 +261,47 @@ def test_float32_columns_stay_float32_on_the_way(tmp_path):
     done("aggregate", tmp_path / "rows.parquet", "--max-leaves", 100, "-o", tmp_path / "part.sb")
     expected = sb.CFTree(max_leaves=100).insert(X).features
     np.testing.assert_array_equal(sb.ClusterFeatures.load(tmp_path / "part.sb").mean, expected.mean)
+
+
+@pytest.mark.parametrize("options", [[], ["--scale", "standard"]])
+def test_columns_chosen_by_number_are_chosen_again_by_a_cut_and_in_python(options, tmp_path):
+    X = np.random.default_rng(0).normal(size=(2000, 2)) * [1, 50]
+    np.save(tmp_path / "rows.npy", X)
+    command = ["cluster", tmp_path / "rows.npy", "-k", 4, "--columns", "1,0", "--max-leaves", 300, *options]
+    done(*command, "--labels", tmp_path / "a.npy", "--model", tmp_path / "run.sb")
+    done("cut", tmp_path / "run.sb", "-k", 4, tmp_path / "rows.npy", "--labels", tmp_path / "b.npy")
+    expected = np.load(tmp_path / "a.npy")
+    np.testing.assert_array_equal(np.load(tmp_path / "b.npy"), expected)
+    model = sb.load(tmp_path / "run.sb")
+    np.testing.assert_array_equal(model.predict(X[:, [1, 0]]), expected)
+    if options:  # a plain model takes rows as they are; one that prepares them knows its columns
+        np.testing.assert_array_equal(model.predict([tmp_path / "rows.npy"]), expected)
+
+
+@pytest.mark.parametrize("options", [[], ["--missing", "mean"], ["--scale", "standard"], ["--metric", "cosine"]])
+@pytest.mark.parametrize("value", [np.inf, 1e200])
+def test_a_value_too_large_is_named_by_its_place_whatever_the_pass(value, options, tmp_path, recwarn):
+    X = np.random.default_rng(0).normal(size=(200_000, 2))
+    X[150_000, 1] = value
+    np.save(tmp_path / "rows.npy", X)
+    result = silverbirch("cluster", tmp_path / "rows.npy", "-k", 2, "--max-leaves", 100, *options)
+    assert result.exit_code == 1
+    what = "infinite" if value == np.inf else "beyond 1e+100"
+    assert f"column 1 is {what} in row 150000 of {tmp_path / 'rows.npy'}" in result.stderr
+    assert not recwarn.list
+
+
+@pytest.mark.parametrize("count", [3000, 2500])
+def test_rows_that_change_between_the_passes_get_no_labels(count, tmp_path, monkeypatch):
+    label_rows = results.label_rows
+
+    def change_and_label(*arguments, **options):
+        np.save(tmp_path / "rows.npy", blobs(count, seed=1))
+        return label_rows(*arguments, **options)
+
+    monkeypatch.setattr(results, "label_rows", change_and_label)
+    np.save(tmp_path / "rows.npy", blobs())
+    result = silverbirch("cluster", tmp_path / "rows.npy", "-k", 3, "--labels", tmp_path / "labels.npy")
+    assert result.exit_code == 1
+    assert "rows.npy was c" in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["rows.npy"]

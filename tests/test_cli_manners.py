@@ -3,8 +3,10 @@
 import json
 import os
 import pty
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -108,6 +110,64 @@ def test_nothing_is_overwritten_without_force(rows, model, tmp_path):
         assert (tmp_path / name).read_text() == "precious"
         assert silverbirch(*command, "--force").exit_code == 0
         assert (tmp_path / name).read_bytes() != b"precious"
+
+
+# --- files that must not be touched
+
+
+def same_files(rows, model, folder):
+    """Commands that would write a file they need otherwise; force does not make it right."""
+    return {
+        "labels over the rows": ["cluster", rows, "-k", 3, "--labels", rows],
+        "labels over the rows, by a link": ["cluster", rows, "-k", 3, "--labels", folder / "link.npy"],
+        "rows of a folder": ["cluster", folder, "-k", 3, "--labels", rows],
+        "features over the rows": ["aggregate", rows, "-o", rows],
+        "two outputs of one name": ["cluster", rows, "-k", 3, "--model", folder / "a.sb", "--record", folder / "a.sb"],
+        "an output that is the checkpoint": ["cluster", rows, "--model", folder / "a", "--checkpoint", folder / "a"],
+        "merged over its parts": ["merge", model, "-o", model],
+        "a page over its model": ["report", model, "-o", model],
+        "a page over the model that is cut": ["cut", model, "-k", 2, "--report", model],
+        "labels of a cut over the rows": ["cut", model, "-k", 2, rows, "--labels", rows],
+    }
+
+
+@pytest.mark.parametrize("case", same_files("", "", Path()))
+def test_no_file_serves_two_purposes_not_even_by_force(case, rows, model, tmp_path):
+    (tmp_path / "link.npy").symlink_to(rows)
+    command = same_files(rows, model, tmp_path)[case]
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    result = silverbirch(*command, "--force")
+    assert result.exit_code == 1
+    assert "give each file a name of its own" in result.stderr
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_a_model_can_be_replaced_by_itself_with_another_cut(rows, model):
+    assert silverbirch("cut", model, "-k", 2, "--model", model, "--force").exit_code == 0
+    assert sb.Betula.load(model).n_clusters_ == 2
+
+
+@pytest.mark.parametrize("option", ["--model", "--checkpoint"])
+def test_a_place_that_cannot_be_written_is_found_before_the_rows_are_read(option, rows, tmp_path, monkeypatch):
+    (tmp_path / "link.sb").symlink_to(tmp_path / "nowhere" / "run.sb")
+    monkeypatch.setattr("silverbirch.pipeline.aggregation.Aggregation.run", None)
+    result = silverbirch("cluster", rows, option, tmp_path / "link.sb")
+    assert result.exit_code == 1
+    assert "there is no folder" in result.stderr
+
+
+@pytest.mark.parametrize("request_to_end", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_run_told_to_end_leaves_nothing_half_written(request_to_end, tmp_path):
+    np.save(tmp_path / "rows.npy", np.random.default_rng(0).normal(size=(1_000_000, 2)))
+    command = ["cluster", tmp_path / "rows.npy", "-k", "3", "--max-leaves", "5000", "--labels", tmp_path / "labels.csv"]
+    process = subprocess.Popen([sys.executable, "-m", "silverbirch", *command], stderr=subprocess.PIPE, text=True)
+    while not list(tmp_path.glob("labels.csv.*.part")):
+        assert process.poll() is None
+        time.sleep(0.002)
+    process.send_signal(request_to_end)
+    assert process.communicate(timeout=60)[1] == "Error: interrupted\n"
+    assert process.returncode == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["rows.npy"]
 
 
 def test_a_defect_is_one_line_too_unless_the_traceback_is_asked_for(rows, monkeypatch):
@@ -225,6 +285,17 @@ def test_info_tells_what_each_kind_of_file_holds(rows, model, tmp_path):
         assert told["holds"] == ("model" if name == "run" else name)
         assert told.items() >= facts.items()
         assert silverbirch("info", tmp_path / f"{name}.sb").stdout.startswith("holds")
+
+
+def test_info_shows_names_as_they_are_and_does_not_obey_them(rows, tmp_path):
+    odd = tmp_path / "\x1b[31m:smile:[bold].npy"
+    rows.rename(odd)
+    assert silverbirch("cluster", odd, "-k", 3, "--model", tmp_path / "run.sb").exit_code == 0
+    shown = silverbirch("info", tmp_path / "run.sb").stdout.replace("\n", "")
+    assert "\x1b" not in shown
+    assert "?[31m:smile:[bold].npy" in shown
+    missing = silverbirch("info", tmp_path / "\x1b[31m.sb").stderr
+    assert "\x1b" not in missing
 
 
 def test_a_report_has_the_clusters_and_the_run_and_escapes_what_comes_from_the_data(tmp_path):

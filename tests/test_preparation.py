@@ -28,8 +28,7 @@ def prepared(X, preparation, chunk_rows=64):
     if preparation.needs_statistics:
         statistics = None
         for chunk in source.chunks():
-            rows = chunk.rows if preparation.missing == "mean" else preparation.complete(chunk, source).rows
-            found = ColumnStatistics.of(rows)
+            found = ColumnStatistics.of(preparation.complete(chunk, source).rows)
             statistics = found if statistics is None else statistics.joined_with(found)
         preparation = preparation.from_statistics(statistics)
     parts = [(chunk, preparation.apply(chunk, source)) for chunk in source.chunks()]
@@ -160,3 +159,13 @@ def test_a_damaged_preparation_is_refused(damage):
 def test_a_wrong_name_is_refused_with_those_there_are(parameter):
     with pytest.raises(ValueError, match=f"{parameter}='wrong': must be one of"):
         Preparation(**{parameter: "wrong"})
+
+
+@pytest.mark.parametrize("missing", ["drop", "mean"])
+@pytest.mark.parametrize("scale", ["standard", "minmax"])
+def test_rows_of_another_width_are_refused_and_one_column_is_not_taken_for_all(missing, scale):
+    _, columns = ColumnStatistics.of(table()).to_state()
+    preparation = Preparation(missing, scale).from_statistics(ColumnStatistics(1000, **columns))
+    source = read_chunks(table()[:, :1])
+    with pytest.raises(ValueError, match="the rows have 1 columns, those of the model 4"):
+        preparation.apply(next(source.chunks()), source)

@@ -2,10 +2,12 @@
 
 import gzip
 import itertools
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
@@ -285,3 +287,37 @@ def test_a_group_of_rows_without_values_does_not_hide_the_extremes_of_the_others
 )  # fmt: skip
 def test_what_has_to_be_read_in_chunks(what, streams):
     assert is_stream(what) == streams
+
+
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_an_empty_line_in_a_csv_of_one_column_is_a_missing_value_as_pyarrow_writes_it(end, tmp_path):
+    pa.csv.write_csv(pa.table({"x": [1.0, None, 3.0]}), tmp_path / "rows.csv")
+    content = (tmp_path / "rows.csv").read_bytes().rstrip(b"\n")
+    (tmp_path / "rows.csv").write_bytes(content + end.encode())
+    (chunk,) = sb.read_chunks(tmp_path / "rows.csv").chunks()
+    np.testing.assert_array_equal(chunk.rows, [[1.0], [np.nan], [3.0]])
+
+
+def test_a_csv_file_is_not_closed_while_arrow_may_still_read_ahead(tmp_path, monkeypatch):
+    """The descriptor would be given to the next file that is opened, and a block of that one read in its place."""
+    opened = []
+
+    def noting(path):
+        opened.append(os_file(path))
+        return opened[-1]
+
+    os_file = pa.OSFile
+    monkeypatch.setattr(pa, "OSFile", noting)
+    pd.DataFrame({"x": np.arange(300_000.0)}).to_csv(tmp_path / "rows.csv", index=False)
+    next(sb.read_chunks(tmp_path / "rows.csv").chunks())
+    assert len(opened) == 2  # for the columns, for the rows
+    assert not any(file.closed for file in opened)
+    opened.clear()
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="counts open files as Linux does")
+def test_files_that_were_not_read_to_their_end_do_not_stay_open(tmp_path):
+    pd.DataFrame({"x": np.arange(300_000.0)}).to_csv(tmp_path / "rows.csv", index=False)
+    for _ in range(50):
+        next(sb.read_chunks(tmp_path / "rows.csv").chunks())
+    assert len(list(Path("/proc/self/fd").iterdir())) < 50

@@ -2,6 +2,7 @@
 
 import csv
 import os
+import re
 import subprocess
 import sys
 
@@ -216,6 +217,20 @@ def test_a_folder_that_may_not_be_written_to_is_refused(tmp_path):
     tmp_path.chmod(0o500)
     with pytest.raises(PermissionError, match="may not be written"):
         check_free(tmp_path / "l.csv")
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".csv", ".arrow"])
+def test_a_full_disk_is_told_with_the_name_of_the_file_and_leaves_nothing(suffix, tmp_path):
+    resource = pytest.importorskip("resource")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    path = tmp_path / f"labels{suffix}"
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, limits[1]))
+    try:
+        with pytest.raises(OSError, match=f"cannot write {re.escape(str(path))}: File too large"):
+            written(path, [(np.arange(300_000), None)])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert not list(tmp_path.iterdir())
 
 
 def test_ids_and_their_column_must_fit_the_file(tmp_path):

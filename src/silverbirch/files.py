@@ -238,8 +238,13 @@ def _is_counts(value: Any) -> bool:
     return isinstance(value, list) and all(type(item) is int and item >= 0 for item in value)
 
 
+def printable(text: str) -> str:
+    """Without what would command a terminal or cannot be encoded."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
+
+
 def one_line(error: BaseException) -> str:
     """What a message may show of a file that can hold anything."""
     text = f"it has no {error}" if isinstance(error, KeyError) else str(error)
-    text = "".join(letter if letter.isprintable() else "?" for letter in " ".join(text[:1000].split()))
+    text = printable(" ".join(text[:1000].split()))
     return text if len(text) <= 200 else text[:200] + "…"

@@ -34,7 +34,7 @@ _TO_BE_QUOTED = re.compile(r'[",\t\r\n]')
 def check_free(path: AnyPath, force: bool = False) -> None:
     """Raises an OSError where `path` cannot be written, or is there already and `force` is not set."""
     target = Path(path)
-    folder = target.parent
+    folder = Path(os.path.realpath(path)).parent  # a link is followed
     if not folder.is_dir():
         raise FileNotFoundError(f"cannot write {target}: there is no folder {folder}")
     if target.is_dir():
@@ -62,6 +62,10 @@ def new_file(path: AnyPath, *, force: bool = False) -> Iterator[BinaryIO]:
         check_free(path, force)  # somebody else may have been there meanwhile
         part.replace(target)
         _sync_folder(target.parent)
+    except OSError as error:
+        if error.filename is None and error.errno is not None:  # a full disk does not say which file it was
+            raise OSError(error.errno, f"cannot write {path}: {error.strerror}") from error
+        raise
     finally:
         part.unlink(missing_ok=True)
 

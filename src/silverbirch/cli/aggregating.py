@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,9 +30,11 @@ class Reading:
     id_column: str | None = None
     preparation: Preparation = field(default_factory=Preparation)
 
+    def chosen(self) -> tuple[str, ...] | None:
+        return None if self.columns is None else tuple(name.strip() for name in self.columns.split(","))
+
     def open(self) -> RowSource:
-        columns = None if self.columns is None else [name.strip() for name in self.columns.split(",")]
-        return read_chunks(self.inputs, columns=columns, numeric_only=self.numeric_only, id_column=self.id_column)
+        return read_chunks(self.inputs, columns=self.chosen(), numeric_only=self.numeric_only, id_column=self.id_column)
 
     def parameters(self) -> dict[str, Any]:
         chosen = {"columns": self.columns, "numeric_only": self.numeric_only, "id_column": self.id_column}
@@ -48,8 +52,17 @@ class Outputs:
     def wanted(self) -> dict[str, str]:
         return {name: str(path) for name, path in self.paths.items() if path is not None}
 
-    def check(self, own: list[str]) -> None:
-        """All of them before any work; `own` were written by the run that is taken up again."""
+    def check(self, read: Iterable[str], *, own: Sequence[str] = (), checkpoint: Path | None = None) -> None:
+        """All of them before any work. Not even by force is a file written that is read too, or for two purposes; `own`
+        were written by the run that is taken up again."""
+        purposes = {os.path.realpath(path): "an input" for path in read}
+        written = self.wanted()
+        if checkpoint is not None:
+            check_free(checkpoint, force=True)
+            written["checkpoint"] = str(checkpoint)
+        for name, path in written.items():
+            if (before := purposes.setdefault(os.path.realpath(path), f"the {name}")) != f"the {name}":
+                raise ValueError(f"{path} is {before} and would be the {name} too: give each file a name of its own")
         for path in self.wanted().values():
             check_free(path, self.force or path in own)
         if (labels := self.paths.get("labels")) is not None:
@@ -73,7 +86,8 @@ class Job:
         self.record.input = source.fingerprint() or []
         aggregation = Aggregation(source, self.model, self.reading.preparation)
         checkpoint = self._checkpoint()
-        self.outputs.check(own=[] if checkpoint is None else checkpoint.resume(aggregation))
+        own = [] if checkpoint is None else checkpoint.resume(aggregation)
+        self.outputs.check((file["name"] for file in self.record.input), own=own, checkpoint=self.checkpoint_path)
         if checkpoint is not None:  # a run that was killed may have left them
             for path in (str(checkpoint.path), *checkpoint.outputs):
                 remove_leftovers(path)
@@ -115,7 +129,14 @@ class Job:
         return Checkpoint(self.checkpoint_path, self.checkpoint_seconds, identity, list(self.outputs.wanted().values()))
 
     def run_state(self, aggregation: Aggregation) -> RunState:
-        return RunState(aggregation.source.names, self.reading.id_column, aggregation.preparation, self.record.result())
+        names = aggregation.source.names
+        return RunState(
+            columns=names,
+            numbers=self.reading.chosen() if names is None else None,
+            id_column=self.reading.id_column,
+            preparation=aggregation.preparation,
+            record=self.record.result(),
+        )
 
     def finish(self) -> None:
         """All outputs are there: nothing is left to go on from."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from ..model import AggregateModel
@@ -119,13 +120,13 @@ def _cluster_features(job: Job) -> None:
             raise ValueError("features have no rows to label: write a --model, then `silverbirch cut` it on the rows")
         if job.checkpoint_path is not None or job.reading != Reading(job.reading.inputs):
             raise ValueError("the rows were chosen and prepared when they were aggregated: leave those options out")
-    job.outputs.check(own=[])
+    job.outputs.check(job.reading.inputs)
     job.record.input = [{"name": name} for name in job.reading.inputs]
     with job.record.phase("merge"):
         state = insert_features(job.reading.inputs, job.model.insert)
     job.record.counts |= {"rows": job.model.tree_.n_points, "features": job.model.tree_.n_leaves}
     _cluster(job)
-    _write(job, RunState(state.columns, state.id_column, state.preparation, job.record.result()))
+    _write(job, replace(state, record=job.record.result()))
 
 
 def _cluster(job: Job) -> None:

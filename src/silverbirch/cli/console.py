@@ -14,6 +14,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from ..files import printable
+
 _P = ParamSpec("_P")
 _TRACEBACK = "SILVERBIRCH_TRACEBACK"
 
@@ -40,7 +42,7 @@ def failing_cleanly(command: Callable[_P, None]) -> Callable[_P, None]:
 
 
 def fail(message: str) -> None:
-    typer.echo(f"Error: {' '.join(message.split())}", err=True)
+    typer.echo(f"Error: {printable(' '.join(message.split()))}", err=True)
     raise typer.Exit(1) from None
 
 
@@ -59,22 +61,22 @@ class Voice:
     def __init__(self, quiet: bool, as_json: bool) -> None:
         self.silent = quiet or as_json
         self._as_json = as_json
-        self._out = Console(soft_wrap=True, highlight=False, quiet=self.silent)
+        self._out = Console(soft_wrap=True, highlight=False, markup=False, emoji=False, quiet=self.silent)
 
     @property
     def shows_progress(self) -> bool:
         return not self.silent and sys.stderr.isatty()
 
     def say(self, text: str) -> None:
-        self._out.print(text, markup=False)
+        self._out.print(printable(text))
 
     def table(self, rows: list[tuple[str, str]]) -> None:
         grid = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
         grid.add_column(style="dim", no_wrap=True)
         grid.add_column(overflow="fold")
         for name, value in rows:
-            grid.add_row(name, value)
-        self._out.print(grid, markup=False)
+            grid.add_row(name, printable(value))
+        self._out.print(grid)
 
     def give(self, values: dict[str, Any]) -> None:
         """The machine's answer, where it was asked for."""

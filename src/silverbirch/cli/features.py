@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -108,13 +109,13 @@ def merge(
     voice, outputs = Voice(quiet, as_json), Outputs({"features": out}, force)
     with usage():
         tree = CFTree(max_leaves=max_leaves, max_memory=model_memory(max_memory))
-    outputs.check(own=[])
+    outputs.check(inputs)
     record = Record("merge", {"max_leaves": max_leaves, "max_memory": max_memory}, [{"name": name} for name in inputs])
     with record.phase("merge"):
         state = insert_features(inputs, tree.insert)
     record.counts |= {"rows": tree.n_points, "features": tree.n_leaves}
     record.outputs = outputs.wanted()
-    _write(str(out), tree.features, RunState(state.columns, state.id_column, state.preparation, record.result()))
+    _write(str(out), tree.features, replace(state, record=record.result()))
     say_run(voice, record)
 
 
@@ -125,7 +126,7 @@ def insert_features(paths: list[str], insert: Callable[[ClusterFeatures], Any]) 
     for path in paths:
         features, state = read_features(path)
         first = first or state
-        if state.columns != first.columns:
+        if state.to_read != first.to_read:
             raise ModelFileError(f"{path} has other columns than {paths[0]}: features merge column by column")
         if not state.prepares_like(first):
             raise ModelFileError(f"{path} has rows scaled otherwise than {paths[0]}: scale them alike, or not at all")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,7 +16,7 @@ from ..kinds import restored
 from ..model import AggregateModel
 from ..pipeline.record import Record
 from ..pipeline.run_state import RunState
-from ..readers import read_chunks
+from ..readers import RowSource, read_chunks
 from ..writers import label_writer
 from . import options
 from .aggregating import Outputs
@@ -69,7 +70,10 @@ def cut(
     estimator, state = read_model(model)
     id_column = id_column or state.id_column
     outputs = Outputs({"labels": labels, "model": new_model, "report": page}, force, id_column if inputs else None)
-    outputs.check(own=[])
+    source = read_chunks(inputs, columns=state.to_read, id_column=id_column) if inputs else None
+    files_read = [file["name"] for file in source.fingerprint() or []] if source is not None else []
+    # The model may be replaced by itself with the new cut: it has been read.
+    outputs.check(files_read if new_model is not None and _same_file(new_model, model) else [str(model), *files_read])
     parameters = {"n_clusters": clusters, "distance_threshold": height}
     record = Record("cut", parameters, [{"name": str(model)}, *({"name": name} for name in inputs or [])])
     with record.phase("cut"):
@@ -79,7 +83,7 @@ def cut(
     record.outputs = outputs.wanted()
     if labels is not None:
         with record.phase("label"):
-            _write_labels(labels, inputs or [], state, id_column, estimator, voice)
+            _write_labels(labels, source, replace(state, id_column=id_column), estimator, voice)
     if new_model is not None:
         write_model(new_model, estimator, state)
     if page is not None:
@@ -104,7 +108,7 @@ def report(
     """
     with usage():
         check_cut(clusters, height, None)
-    Outputs({"report": out}, force).check(own=[])
+    Outputs({"report": out}, force).check([str(model)] if record is None else [str(model), str(record)])
     estimator, state = read_model(model)
     if clusters is not None or height is not None:
         estimator.set_params(n_clusters=clusters, distance_threshold=height).cluster_again()
@@ -137,16 +141,16 @@ def read_model(path: Path) -> tuple[AggregateModel, RunState]:
     return model, RunState.of_file(path, state, arrays, model.n_features_in_)
 
 
-def _write_labels(
-    path: Path, inputs: list[str], state: RunState, id_column: str | None, model: AggregateModel, voice: Voice
-) -> None:
-    if not inputs:
-        with label_writer(path, force=True) as writer:
-            writer.write(model.subcluster_labels_)
+def _write_labels(path: Path, source: RowSource | None, state: RunState, model: AggregateModel, voice: Voice) -> None:
+    if source is not None:
+        write_labels(path, source, state, model, voice)
         return
-    columns = None if state.columns is None else list(state.columns)
-    source = read_chunks(inputs, columns=columns, id_column=id_column)
-    write_labels(path, source, replace(state, id_column=id_column), model, voice)
+    with label_writer(path, force=True) as writer:
+        writer.write(model.subcluster_labels_)
+
+
+def _same_file(path: Path, other: Path) -> bool:
+    return os.path.realpath(path) == os.path.realpath(other)
 
 
 def _read_record(path: Path) -> dict[str, Any]:

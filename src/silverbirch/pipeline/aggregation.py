@@ -64,10 +64,7 @@ class Aggregation:
 
     def _gather(self, after_chunk: Callable[[Aggregation], Any]) -> None:
         for chunk in self.source.chunks(self.position):
-            rows = (
-                chunk.rows if self.preparation.missing == "mean" else self.preparation.complete(chunk, self.source).rows
-            )
-            found = ColumnStatistics.of(rows)
+            found = ColumnStatistics.of(self.preparation.complete(chunk, self.source).rows)
             self.statistics = found if self.statistics is None else self.statistics.joined_with(found)
             self.position = chunk.end
             after_chunk(self)

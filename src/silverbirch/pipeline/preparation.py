@@ -12,12 +12,14 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _core
 from ..checks import Floats, as_choice
 from ..readers import Chunk, Position, RowSource
 
 MISSING = ("error", "drop", "mean")
 SCALES = ("none", "standard", "minmax")
 METRICS = ("euclidean", "cosine")
+_LARGEST = np.float64(_core.LARGEST_COORDINATE)
 
 
 class Prepared(NamedTuple):
@@ -95,19 +97,31 @@ class Preparation:
         return Prepared(rows, kept, filled)
 
     def complete(self, chunk: Chunk, source: RowSource) -> Prepared:
-        """The rows without missing values: those that have none, or all of them, filled."""
+        """The rows without missing values: those that have none, or all of them, filled; as they are until the means
+        are known."""
         rows = chunk.rows
-        finite = np.isfinite(rows)
-        if finite.all():
+        self._check_width(rows.shape[1])
+        if _are_fine(rows):
             return Prepared(rows, None, 0)
         absent = np.isnan(rows)
-        _refuse(~finite & ~absent, "is infinite", "leave that row out", chunk, source)
+        _refuse(np.isinf(rows), "is infinite", "leave that row out", chunk, source)
+        _refuse(np.abs(rows) > _LARGEST, f"is beyond {_LARGEST:g}", "rescale it, or leave that row out", chunk, source)
         if self.missing == "error":
             _refuse(absent, "is missing", "drop such rows or fill in the column's mean (--missing)", chunk, source)
-        if self.missing == "drop" or self.fill is None:
+        if self.missing == "drop":
             kept = np.logical_not(absent.any(axis=1))
             return Prepared(rows[kept], kept, 0)
+        if self.fill is None:
+            return Prepared(rows, None, 0)
         return Prepared(np.where(absent, self.fill.astype(rows.dtype), rows), None, int(absent.sum()))
+
+    def _check_width(self, columns: int) -> None:
+        """One column would be broadcast to any number."""
+        for known in (self.fill, self.factor):
+            if known is not None and len(known) != columns:
+                raise ValueError(
+                    f"the rows have {columns} columns, those of the model {len(known)}: pass the same columns"
+                )
 
     def _directions(
         self, rows: NDArray[Any], kept: NDArray[np.bool_] | None, chunk: Chunk, source: RowSource
@@ -194,6 +208,14 @@ class ColumnStatistics:
     @classmethod
     def from_state(cls, rows: int, arrays: dict[str, NDArray[Any]]) -> ColumnStatistics:
         return cls(rows, *(np.asarray(arrays[name], dtype=np.float64) for name in cls.ARRAYS))
+
+
+def _are_fine(rows: NDArray[Any]) -> bool:
+    try:
+        _core.check_coordinates(rows)
+    except ValueError:
+        return False
+    return True
 
 
 def _refuse(bad: NDArray[np.bool_], what: str, remedy: str, chunk: Chunk, source: RowSource) -> None:

@@ -16,14 +16,21 @@ from .preparation import Preparation
 @dataclass(frozen=True)
 class RunState:
     columns: tuple[str, ...] | None  # None where they have no names
+    numbers: tuple[str, ...] | None = None  # of columns without names, where some were chosen
     id_column: str | None = None
     preparation: Preparation = field(default_factory=Preparation)
     record: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def to_read(self) -> tuple[str, ...] | None:
+        """What to ask a source for; None for all columns."""
+        return self.numbers if self.columns is None else self.columns
 
     def added_to(self, state: dict[str, Any], arrays: Arrays) -> tuple[dict[str, Any], Arrays]:
         how, columns = self.preparation.to_state()
         run = {
             "columns": None if self.columns is None else list(self.columns),
+            "numbers": None if self.numbers is None else list(self.numbers),
             "id_column": self.id_column,
             "prepared": self.preparation.changes_rows,
             "preparation": how,
@@ -38,12 +45,15 @@ class RunState:
         run = state.get("run")
         if run is None:
             return cls(columns=None)
-        columns = None if run["columns"] is None else tuple(str(name) for name in run["columns"])
-        if columns is not None and len(columns) != n_dimensions:
-            raise ValueError(f"it names {len(columns)} columns of {n_dimensions}")
+        columns, numbers = (
+            None if run.get(key) is None else tuple(map(str, run[key])) for key in ("columns", "numbers")
+        )
+        for chosen in (columns, numbers):
+            if chosen is not None and len(chosen) != n_dimensions:
+                raise ValueError(f"it names {len(chosen)} columns of {n_dimensions}")
         id_column = None if run["id_column"] is None else str(run["id_column"])
         preparation = Preparation.from_state(run["preparation"], under("run", arrays), n_dimensions)
-        return cls(columns, id_column, preparation, dict(run["record"]))
+        return cls(columns, numbers, id_column, preparation, dict(run["record"]))
 
     @classmethod
     def of_file(

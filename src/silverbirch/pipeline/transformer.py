@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.pipeline import Pipeline
 
 from ..estimator import Betula
-from ..readers import read_chunks
+from ..readers import is_stream, read_chunks
 from .run_state import RunState
 
 
@@ -29,9 +29,8 @@ class RowPreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def transform(self, X: Any) -> NDArray[Any]:
         """X : rows by the names of the run's columns, or arrays of as many columns; whatever `read_chunks` takes."""
         assert self.state is not None
-        names = self.state.columns
-        nameless = names is None or isinstance(X, np.ndarray | list)
-        source = read_chunks(X, columns=None if nameless else list(names or ()))
+        as_chosen = isinstance(X, np.ndarray) or (isinstance(X, list) and not is_stream(X))
+        source = read_chunks(X, columns=None if as_chosen else self.state.to_read)
         parts = []
         for chunk in source.chunks():
             prepared = self.state.preparation.apply(chunk, source)

@@ -70,7 +70,8 @@ class RowSource(ABC):
         return None
 
     def fingerprint(self) -> list[dict[str, Any]] | None:
-        """What tells whether the files are still the same: name, bytes and time of change of each; None if no files."""
+        """What tells whether the files are still the same: name, bytes and time of change of each, when it
+        was opened; None if no files."""
         return None
 
     def extremes(self) -> tuple[Floats, Floats] | None:

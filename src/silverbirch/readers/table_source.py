@@ -30,6 +30,7 @@ class TableSource(RowSource):
         self._ids_as_text = len(_id_types(tables, self._wanted.id_column)) > 1
         self._chunk_rows = chunk_rows or usual_chunk_rows(self.n_dimensions)
         self._files = [table for table in tables if hasattr(table, "path")]
+        self._opened = [_fingerprint(table) for table in self._files]
         if self.n_rows == 0:
             raise ValueError(f"{_and_others(tables)} has no rows: at least one is needed")
 
@@ -50,6 +51,13 @@ class TableSource(RowSource):
                 yield Chunk(piece.rows, ids, here, Position(file + 1, 0) if piece.last else Position(file, row))
         if empty:
             raise ValueError(f"{_and_others(self._tables)} has no rows: at least one is needed")
+        self._check_unchanged()
+
+    def _check_unchanged(self) -> None:
+        """The passes over an input belong together: rows that came or went between them would get wrong labels."""
+        for before, now in zip(self._opened, map(_fingerprint, self._files), strict=True):
+            if now != before:
+                raise ValueError(f"{now['name']} was changed while it was read: leave it alone and try again")
 
     def place(self, position: Position) -> str:
         if len(self._tables) == 1 and not self._files:
@@ -66,9 +74,7 @@ class TableSource(RowSource):
         return done / max(1, sum(sizes))
 
     def fingerprint(self) -> list[dict[str, Any]] | None:
-        if not self._files:
-            return None
-        return [_fingerprint(table) for table in self._files]
+        return self._opened or None
 
     def extremes(self) -> tuple[Floats, Floats] | None:
         found = []

@@ -31,33 +31,36 @@ class CsvTable(FileTable):
         self._tabs = ".tsv" in "".join(path.suffixes[-2:]).lower()
         self._codec = _CODECS.get(path.suffix.lower())
         self._block = _BLOCK
+        self.fields = ()
         super().__init__(path)
 
-    @contextlib.contextmanager
-    def _file(self) -> Iterator[tuple[Any, Any]]:
-        """The text, and the file whose position tells how far it was read."""
+    def _file(self) -> tuple[Any, Any]:
+        """The text, and the file whose position tells how far it was read.
+
+        They are not to be closed: a thread of Arrow may still be reading ahead. It would go on with the descriptor,
+        which by then could be that of the next file, and take a block away from it. Who lets go last closes them.
+        """
         pa = needed("pyarrow")
-        with pa.OSFile(str(self.path)) as file:
-            if self._codec is None:
-                yield file, file
-            else:
-                with pa.CompressedInputStream(file, self._codec) as text:
-                    yield text, file
+        file = pa.OSFile(str(self.path))
+        return (file if self._codec is None else pa.CompressedInputStream(file, self._codec)), file
 
     def _reader(self, text: Any, block: int, types: dict[str, Any] | None = None) -> Any:
         csv = needed("pyarrow.csv")
         return csv.open_csv(
             text,
             read_options=csv.ReadOptions(use_threads=False, block_size=block),
-            parse_options=csv.ParseOptions(delimiter="\t" if self._tabs else ",", newlines_in_values=True),
+            parse_options=csv.ParseOptions(
+                delimiter="\t" if self._tabs else ",",
+                newlines_in_values=True,
+                ignore_empty_lines=len(self.fields) != 1,  # of one column, an empty line is a missing value
+            ),
             convert_options=csv.ConvertOptions(column_types=types, include_columns=list(types or ())),
         )
 
     def _open(self) -> None:
         while True:
             try:
-                with self._file() as (text, _):
-                    schema = self._reader(text, max(self._block, _FIRST_BLOCK)).schema
+                schema = self._reader(self._file()[0], max(self._block, _FIRST_BLOCK)).schema
                 break
             except ValueError as error:
                 self._grow_block(error)
@@ -93,7 +96,8 @@ class CsvTable(FileTable):
                 self._grow_block(error)
 
     def _batches_from(self, begin: int, types: dict[str, Any]) -> Iterator[pa.RecordBatch]:
-        with self._saying_which_column(), reading(self.label), self._file() as (text, file):
+        with self._saying_which_column(), reading(self.label):
+            text, file = self._file()
             block = self._block
             reader = self._reader(text, block, types)
             # A batch is a block of text; of a compressed file only the position is known, ahead by what is read ahead.
