@@ -42,6 +42,7 @@ def wrong_usage(rows, model, folder):
         "no input": ["cluster"],
         "k that is no number": ["cluster", rows, "-k", "many"],
         "k of zero": ["cluster", rows, "-k", "0"],
+        "more clusters than features can be": ["cluster", rows, "-k", "30", "--max-leaves", "20"],
         "two cuts": ["cluster", rows, "-k", "3", "--height", "2"],
         "labels without a cut": ["cluster", rows, "--labels", folder / "l.npy"],
         "a linkage that is none": ["cluster", rows, "-k", "3", "--linkage", "warp"],
@@ -69,6 +70,7 @@ def failures(rows, model, folder):
         "a model cut short": (["info", folder / "broken.sb"], "broken.sb"),
         "no model": (["cut", rows, "-k", "2"], "rows.npy"),
         "no folder": (["cluster", rows, "-k", "3", "--labels", folder / "none" / "l.npy"], "no folder"),
+        "a report that is no page": (["cluster", rows, "-k", "3", "--report", folder / "run.pdf"], "run.pdf"),
         "labels of no format": (["cluster", rows, "-k", "3", "--labels", folder / "l.doc"], "l.doc"),
         "ids in npy": (["cluster", folder / "rows.csv", "-k", "2", "--id-column", "name", "--labels", "l.npy"], ".npy"),
     }
@@ -199,6 +201,8 @@ def test_json_is_the_record_and_nothing_else(rows, tmp_path):
         "rebuilds": 0,
         "threshold": 0.0,
         "clusters": 3,
+        "labelled": 500,
+        "unlabelled": 0,
     }
     assert told["parameters"]["linkage"] == "ward"
     assert told["input"][0]["bytes"] == rows.stat().st_size

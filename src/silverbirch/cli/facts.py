@@ -20,7 +20,9 @@ def file_facts(path: Path) -> dict[str, Any]:
     kind, state, arrays = files.read(path)
     facts: dict[str, Any] = {"holds": kind, "bytes": path.stat().st_size}
     if kind == CHECKPOINT:
-        return facts | {"written by": f"silverbirch {state['silverbirch']}"} | dict(state["counts"])
+        identity = state["identity"]
+        facts |= {"written by": f"silverbirch {state['silverbirch']}", "input": [f["name"] for f in identity["input"]]}
+        return {**facts, **state["counts"], **identity["tree"], **identity["preparation"]}
     if kind not in _FACTS:
         raise ModelFileError(f"{path} holds a {kind}: a newer silverbirch may know it")
     restore = AggregateModel._from_file if kind == "model" else None

@@ -41,6 +41,9 @@ def cut(
     height: options.Height = None,
     labels: options.Labels = None,
     id_column: options.IdColumn = None,
+    no_ids: Annotated[
+        bool, typer.Option("--no-ids", rich_help_panel=options.INPUT, help="Label rows that have no id column.")
+    ] = False,
     new_model: Annotated[
         Path | None, typer.Option("--model", rich_help_panel=options.OUTPUT, help="The model with the new cut.")
     ] = None,
@@ -66,9 +69,11 @@ def cut(
             raise ValueError("give -k or --height: where to cut")
         if inputs and labels is None:
             raise ValueError("rows are read to be labelled: name the file for --labels")
+        if no_ids and id_column is not None:
+            raise ValueError("--no-ids and --id-column: give one of them")
     voice = Voice(quiet, as_json)
     estimator, state = read_model(model)
-    id_column = id_column or state.id_column
+    id_column = None if no_ids else id_column or state.id_column
     outputs = Outputs({"labels": labels, "model": new_model, "report": page}, force, id_column if inputs else None)
     source = read_chunks(inputs, columns=state.to_read, id_column=id_column) if inputs else None
     files_read = [file["name"] for file in source.fingerprint() or []] if source is not None else []
@@ -83,12 +88,12 @@ def cut(
     record.outputs = outputs.wanted()
     if labels is not None:
         with record.phase("label"):
-            _write_labels(labels, source, replace(state, id_column=id_column), estimator, voice)
+            record.counts |= _write_labels(labels, source, replace(state, id_column=id_column), estimator, voice)
     if new_model is not None:
         write_model(new_model, estimator, state)
     if page is not None:
         write_page(page, estimator, state, state.record)
-    say_clusters(voice, record, estimator)
+    say_clusters(voice, record, state, estimator)
 
 
 @failing_cleanly
@@ -141,12 +146,14 @@ def read_model(path: Path) -> tuple[AggregateModel, RunState]:
     return model, RunState.of_file(path, state, arrays, model.n_features_in_)
 
 
-def _write_labels(path: Path, source: RowSource | None, state: RunState, model: AggregateModel, voice: Voice) -> None:
+def _write_labels(
+    path: Path, source: RowSource | None, state: RunState, model: AggregateModel, voice: Voice
+) -> dict[str, int]:
     if source is not None:
-        write_labels(path, source, state, model, voice)
-        return
+        return write_labels(path, source, state, model, voice)
     with label_writer(path, force=True) as writer:
         writer.write(model.subcluster_labels_)
+    return {}
 
 
 def _same_file(path: Path, other: Path) -> bool:

@@ -18,8 +18,8 @@ from .console import Voice
 from .progress import pass_progress
 
 
-def write_labels(path: Path, source: RowSource, state: RunState, model: AggregateModel, voice: Voice) -> int:
-    """A second pass over the rows; returns their number."""
+def write_labels(path: Path, source: RowSource, state: RunState, model: AggregateModel, voice: Voice) -> dict[str, int]:
+    """A second pass over the rows; how many got a label and how many were left out."""
     with_ids = state.id_column is not None
     with (
         label_writer(path, id_name=state.id_column, force=True) as writer,
@@ -29,7 +29,8 @@ def write_labels(path: Path, source: RowSource, state: RunState, model: Aggregat
         def after_chunk(rows: int, position: Position) -> None:
             progress.update("labels", rows, position)
 
-        return label_rows(source, state.preparation, model, writer, with_ids=with_ids, after_chunk=after_chunk)
+        counts = label_rows(source, state.preparation, model, writer, with_ids=with_ids, after_chunk=after_chunk)
+    return dict(zip(("labelled", "unlabelled"), counts, strict=True))
 
 
 def write_model(path: Path, model: AggregateModel, state: RunState) -> None:

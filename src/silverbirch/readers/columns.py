@@ -135,8 +135,8 @@ def _not_numbers(bad: Sequence[tuple[str, Field]]) -> str:
     own = {field.name: field.type for owner, field in bad if owner == label}
     named = _listed([f"{name!r} ({kind})" for name, kind in own.items()], quote=False)
     return (
-        f"{label} has columns that are not numbers: {named}. Name the columns to read by columns= (--columns), "
-        "or leave out what is not a number by numeric_only=True (--numeric-only)"
+        f"{label} has columns that are not numbers: {named}. Choose columns by read_chunks(…, columns=…) (--columns), "
+        "or leave out what is not a number by its numeric_only=True (--numeric-only)"
     )
 
 
