@@ -50,6 +50,17 @@ def test_demo_gives_the_same_labels_for_the_same_seed(demo, tmp_path):
     np.testing.assert_array_equal(np.load(tmp_path / "labels.npy"), np.load(demo[0] / "labels.npy"))
 
 
+def test_demo_overwrites_nothing_without_force(tmp_path):
+    (tmp_path / "report.md").write_text("mine")
+    command = ["demo", "--rows", 2_000, "-k", 5, "--max-leaves", 100, "-o", tmp_path]
+    refused = silverbirch(*command)
+    assert refused.returncode == 1
+    assert "report.md exists" in refused.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["report.md"]
+    assert silverbirch(*command, "--force").returncode == 0
+    assert (tmp_path / "report.md").read_text() != "mine"
+
+
 def test_more_clusters_than_leaves_fails_with_one_line(tmp_path):
     done = silverbirch("demo", "--rows", 2_000, "--max-leaves", 50, "-o", tmp_path)
     assert done.returncode == 1

@@ -320,3 +320,14 @@ def test_rows_that_change_between_the_passes_get_no_labels(count, tmp_path, monk
     assert result.exit_code == 1
     assert "rows.npy was c" in result.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["rows.npy"]
+
+
+def test_rows_without_the_id_column_of_the_model_can_be_labelled(frame, table, tmp_path):
+    run = tmp_path / "run.sb"
+    done("cluster", table, "-k", 4, "--id-column", "id", "--labels", tmp_path / "a.parquet", "--model", run)
+    frame[NAMES[::-1]].to_parquet(tmp_path / "other.parquet")
+    command = ["cut", run, "-k", 4, tmp_path / "other.parquet", "--labels", tmp_path / "b.npy"]
+    assert silverbirch(*command).exit_code == 1
+    done(*command, "--no-ids")
+    np.testing.assert_array_equal(np.load(tmp_path / "b.npy"), pd.read_parquet(tmp_path / "a.parquet")["label"])
+    assert silverbirch(*command, "--no-ids", "--id-column", "id").exit_code == 2

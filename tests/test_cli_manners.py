@@ -15,6 +15,7 @@ import pytest
 
 import silverbirch as sb
 from commands import silverbirch
+from silverbirch import files
 
 COMMANDS = ["cluster", "aggregate", "merge", "cut", "info", "report", "demo"]
 
@@ -295,11 +296,29 @@ def test_info_shows_names_as_they_are_and_does_not_obey_them(rows, tmp_path):
     odd = tmp_path / "\x1b[31m:smile:[bold].npy"
     rows.rename(odd)
     assert silverbirch("cluster", odd, "-k", 3, "--model", tmp_path / "run.sb").exit_code == 0
-    shown = silverbirch("info", tmp_path / "run.sb").stdout.replace("\n", "")
+    shown = "".join(silverbirch("info", tmp_path / "run.sb").stdout.split())  # long names are folded
     assert "\x1b" not in shown
     assert "?[31m:smile:[bold].npy" in shown
     missing = silverbirch("info", tmp_path / "\x1b[31m.sb").stderr
     assert "\x1b" not in missing
+
+
+@pytest.mark.parametrize(
+    ("kind", "change"),
+    [
+        ("checkpoint", lambda state: state.clear()),
+        ("model", lambda state: state["run"]["record"].update(input=[1])),
+        ("model", lambda state: state["run"]["record"].update(input=5)),
+        ("model", lambda state: state.update(run=[])),
+    ],
+)
+def test_info_of_a_file_with_wrong_content_is_one_line_that_names_it(kind, change, model):
+    _, state, arrays = files.read(model)
+    change(state)
+    files.write(model, kind, state, arrays)
+    result = silverbirch("info", model)
+    assert result.exit_code == 1
+    assert result.stderr.startswith(f"Error: {model} does not tell ")
 
 
 def test_a_report_has_the_clusters_and_the_run_and_escapes_what_comes_from_the_data(tmp_path):

@@ -121,6 +121,13 @@ def test_columns_that_cannot_be_read_are_refused(name, options, message, tmp_pat
         sb.read_chunks(what, **options)
 
 
+def test_an_empty_name_is_not_the_folder_one_is_in(tmp_path, monkeypatch):
+    write(frame(), tmp_path / "rows.csv")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FileNotFoundError, match="name of a file is empty"):
+        sb.read_chunks("")
+
+
 def test_numeric_only_leaves_out_what_is_not_a_number_in_any_file(tmp_path):
     (tmp_path / "a.csv").write_text("x,note,y\n1,,2\n")  # no text yet
     (tmp_path / "b.csv").write_text("note,y,x\nabc,4,3\n")

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import feather, parquet
 
-from silverbirch.writers import check_free, label_writer, new_file
+from silverbirch.writers import check_free, label_writer, new_file, remove_leftovers
 
 WITH_IDS = [".parquet", ".arrow", ".feather", ".csv", ".csv.gz", ".csv.zst", ".tsv", ".tsv.gz", ".tsv.zst"]
 ALL = [*WITH_IDS, ".npy"]
@@ -231,6 +231,15 @@ def test_a_full_disk_is_told_with_the_name_of_the_file_and_leaves_nothing(suffix
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert not list(tmp_path.iterdir())
+
+
+def test_leftovers_are_found_beside_what_a_link_leads_to_and_files_of_others_stay(tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "labels.csv").symlink_to(tmp_path / "real" / "l.csv")
+    for name in ("l.csv.12-345.part", "l.csv.old.part", "l.csv", "xl.csv.12-345.part"):
+        (tmp_path / "real" / name).touch()
+    remove_leftovers(tmp_path / "labels.csv")
+    assert {path.name for path in (tmp_path / "real").iterdir()} == {"l.csv.old.part", "l.csv", "xl.csv.12-345.part"}
 
 
 def test_ids_and_their_column_must_fit_the_file(tmp_path):

@@ -20,10 +20,12 @@ from rich.table import Table
 from . import __version__, _core, memory
 from .checks import Floats
 from .estimator import Betula
+from .writers import check_free
 
 CHUNK = 100_000
 DIMENSIONS = 5
 COMPONENTS = 500
+OUTPUTS = ("labels.npy", "dendrogram.png", "rmsd.png", "report.md")
 
 
 def gaussian_mixture(rows: int, seed: int) -> Iterator[tuple[Floats, NDArray[np.int64]]]:
@@ -50,9 +52,11 @@ class Phases:
         self.console.print(f"  {name:<11}{seconds:7.2f} s  {self.rows[-1][2]:6.0f} MB  {detail}", highlight=False)
 
 
-def run(rows: int, clusters: int, max_leaves: int, out: Path, seed: int) -> None:
+def run(rows: int, clusters: int, max_leaves: int, out: Path, seed: int, *, force: bool = False) -> None:
     console = Console(soft_wrap=True)
     out.mkdir(parents=True, exist_ok=True)
+    for name in OUTPUTS:
+        check_free(out / name, force)
     console.print(
         f"[bold]silverbirch {__version__}[/]: {rows:,} rows, {DIMENSIONS} columns → at most {max_leaves:,} features → "
         f"{clusters} clusters  ({_core.instruction_set()} kernels, one thread)"
@@ -89,7 +93,7 @@ def run(rows: int, clusters: int, max_leaves: int, out: Path, seed: int) -> None
         table.add_row(name, value)
     console.print(table, highlight=False)
     _write_report(out / "report.md", rows, clusters, max_leaves, seed, phases, results)
-    console.print(f"Written to [bold]{out}/[/]: labels.npy, dendrogram.png, rmsd.png, report.md")
+    console.print(f"Written to [bold]{out}/[/]: {', '.join(OUTPUTS)}")
 
 
 def _aggregate(model: Betula, rows: int, seed: int) -> float:

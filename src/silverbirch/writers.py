@@ -8,7 +8,6 @@ label_writer  -- labels, with or without ids, as Parquet, Arrow, CSV, TSV or .np
 from __future__ import annotations
 
 import contextlib
-import glob
 import gzip
 import os
 import re
@@ -72,9 +71,11 @@ def new_file(path: AnyPath, *, force: bool = False) -> Iterator[BinaryIO]:
 
 def remove_leftovers(path: AnyPath) -> None:
     """Removes what killed processes left beside `path`; for who knows that no other process is writing it now."""
-    target = Path(path)
-    for part in target.parent.glob(f"{glob.escape(target.name)}.*.part"):
-        part.unlink(missing_ok=True)
+    target = Path(os.path.realpath(path))
+    ours = re.compile(re.escape(target.name) + r"\.\d+-\d+\.part")
+    for part in target.parent.iterdir():
+        if ours.fullmatch(part.name):
+            part.unlink(missing_ok=True)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from . import options
 from .console import failing_cleanly
 
 
@@ -15,8 +16,9 @@ def demo(
     max_leaves: Annotated[int, typer.Option(min=2, help="How many cluster features at most.")] = 25_000,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")] = Path("demo-output"),
     seed: Annotated[int, typer.Option(help="Of the random data.")] = 0,
+    force: options.Force = False,
 ) -> None:
     """Cluster a Gaussian mixture made on the spot; write labels, pictures and a report."""
     from ..demo import run
 
-    run(rows, clusters, max_leaves, out, seed)
+    run(rows, clusters, max_leaves, out, seed, force=force)

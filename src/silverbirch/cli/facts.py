@@ -19,14 +19,21 @@ from ..tree import CFTree
 def file_facts(path: Path) -> dict[str, Any]:
     kind, state, arrays = files.read(path)
     facts: dict[str, Any] = {"holds": kind, "bytes": path.stat().st_size}
+    try:
+        return facts | _of_kind(path, kind, state, arrays)
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ModelFileError(f"{path} does not tell what it holds: {files.one_line(error)}") from None
+
+
+def _of_kind(path: Path, kind: str, state: dict[str, Any], arrays: files.Arrays) -> dict[str, Any]:
     if kind == CHECKPOINT:
         identity = state["identity"]
-        facts |= {"written by": f"silverbirch {state['silverbirch']}", "input": [f["name"] for f in identity["input"]]}
-        return {**facts, **state["counts"], **identity["tree"], **identity["preparation"]}
+        known = {"written by": f"silverbirch {state['silverbirch']}", "input": [f["name"] for f in identity["input"]]}
+        return {**known, **state["counts"], **identity["tree"], **identity["preparation"]}
     if kind not in _FACTS:
         raise ModelFileError(f"{path} holds a {kind}: a newer silverbirch may know it")
     restore = AggregateModel._from_file if kind == "model" else None
-    facts |= _FACTS[kind](restored(path, kind, state, arrays, restore))
+    facts: dict[str, Any] = _FACTS[kind](restored(path, kind, state, arrays, restore))
     return facts | _of_run(RunState.of_file(path, state, arrays, facts.get("columns", 0)))
 
 

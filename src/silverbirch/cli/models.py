@@ -42,7 +42,7 @@ def cut(
     labels: options.Labels = None,
     id_column: options.IdColumn = None,
     no_ids: Annotated[
-        bool, typer.Option("--no-ids", rich_help_panel=options.INPUT, help="Label rows that have no id column.")
+        bool, typer.Option("--no-ids", rich_help_panel=options.INPUT, help="Labels without the model's id column.")
     ] = False,
     new_model: Annotated[
         Path | None, typer.Option("--model", rich_help_panel=options.OUTPUT, help="The model with the new cut.")
@@ -55,7 +55,8 @@ def cut(
 ) -> None:
     """Cut the dendrogram of a model elsewhere, and label rows by it. Nothing is clustered again.
 
-    Rows are read by the columns of the model and prepared as its rows were. They need not be the rows it was made of.
+    Rows are read by the columns of the model, its id column among them, and prepared as its rows were. They need not be
+    the rows it was made of.
 
     Examples:
 
@@ -67,10 +68,10 @@ def cut(
         check_cut(clusters, height, labels)
         if clusters is None and height is None:
             raise ValueError("give -k or --height: where to cut")
+        if no_ids and id_column is not None:
+            raise ValueError("--no-ids and --id-column say the opposite: give one of them")
         if inputs and labels is None:
             raise ValueError("rows are read to be labelled: name the file for --labels")
-        if no_ids and id_column is not None:
-            raise ValueError("--no-ids and --id-column: give one of them")
     voice = Voice(quiet, as_json)
     estimator, state = read_model(model)
     id_column = None if no_ids else id_column or state.id_column

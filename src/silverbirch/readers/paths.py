@@ -40,6 +40,8 @@ def tables_at(paths: Iterable[str | os.PathLike[str]]) -> list[Table]:
 
 
 def _files_of(given: str | os.PathLike[str]) -> list[Path]:
+    if not os.fspath(given):  # Path would take it for the folder one is in
+        raise FileNotFoundError("the name of a file is empty: name a file or a folder")
     path = Path(given)
     if path.is_dir():
         return _files_below(path)
