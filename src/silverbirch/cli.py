@@ -6,8 +6,10 @@ from typing import Annotated
 import typer
 
 from . import __version__
+from .experiments.command import reproduce
 
 app = typer.Typer(no_args_is_help=True, help="Hierarchical clustering without the quadratic wall.")
+app.command()(reproduce)
 
 
 def _show_version(wanted: bool) -> None:
