@@ -36,4 +36,4 @@ def reproduce(
     except (ValueError, OSError, ImportError) as error:
         typer.echo(f"Error: {error}", err=True)
         raise typer.Exit(1) from None
-    typer.echo(f"written: {page}")
+    typer.echo(f"\n{page.read_text(encoding='utf-8')}\nwritten: {page}")

@@ -41,7 +41,10 @@ def reproduce(
     isolated: bool = True,
     say: Callable[[str], None] = print,
 ) -> Path:
-    """Measures what is missing in out/reproduction.jsonl, then writes out/reproduction.md with its figures."""
+    """Measures what is missing in out/reproduction.jsonl, then writes out/reproduction.md with its figures.
+
+    The page has the named experiments, and all others whose rows are there.
+    """
     experiments, scale = chosen(names), QUICK if quick else WHOLE
     rows = RawRows(out / ROWS)
     jobs = jobs_of(experiments, scale)
@@ -49,17 +52,19 @@ def reproduce(
         raise ValueError(f"{rows.path} has no rows to render: run without --render-only first")
     if not render_only:
         run(jobs, rows, isolated=isolated, say=say)
+    shown = [e for e in EXPERIMENTS.values() if e in experiments or all(map(rows.any, e.jobs(scale)))]
+    command = f"silverbirch reproduce {'--quick ' if quick else ''}--out {out.name}"
     path = out / PAGE
-    path.write_text(page(experiments, scale, rows, out / IMAGES), encoding="utf-8")
+    path.write_text(page(shown, scale, rows, out / IMAGES, command), encoding="utf-8")
     return path
 
 
-def page(experiments: Sequence[Experiment], scale: Scale, rows: RawRows, images: Path) -> str:
+def page(experiments: Sequence[Experiment], scale: Scale, rows: RawRows, images: Path, command: str) -> str:
     parts = [
         "# The paper's experiments",
         "Erich Schubert and Andreas Lang, “Data Aggregation for Hierarchical Clustering” (in *Machine Learning "
         "under Resource Constraints*, De Gruyter 2023), reproduced with silverbirch. This page is written by "
-        f"`silverbirch reproduce {'--quick ' if scale is QUICK else ''}--out docs` from the raw rows in `{ROWS}` "
+        f"`{command}` from the raw rows in [{ROWS}]({ROWS}) "
         "next to it (`--render-only` makes it again without measuring); don't edit it.",
         _provenance(jobs_of(experiments, scale), rows),
         f"Data: `uniform`, a cube of side 50 in 5 dimensions; `Gaussian`, {scale.k} Gaussians of deviation 1.5, "
