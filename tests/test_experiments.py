@@ -239,7 +239,7 @@ def test_table_4_explains_differences_beyond_the_published_spread_only(tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("sample", "expected"), [(3.0, "The sample is better in 2, 2 of them"), (5.0, "better nowhere")]
+    ("sample", "expected"), [(3.0, "The random sample is better in 2, 2 of them"), (5.0, "better nowhere")]
 )
 def test_a_sample_that_beats_the_features_is_named_in_words(tmp_path, sample, expected):
     case = next(alternatives.cases(QUICK))
@@ -247,9 +247,9 @@ def test_a_sample_that_beats_the_features_is_named_in_words(tmp_path, sample, ex
 
     def values(job):
         value = sample if job.input == SAMPLE else 4.0
-        return {"rmsd_nearest": value, "rmsd_nearest_mean": value}
+        return {"rmsd_nearest": value, "rmsd_nearest_mean": value, "cpu": 1.0}
 
-    words = alternatives.verdict(QUICK, as_if_measured(tmp_path / "rows.jsonl", jobs, values))
+    words = alternatives.verdict(QUICK, as_if_measured(tmp_path / "rows.jsonl", jobs, values), SAMPLE)
     assert expected in words
     assert (case.text() + ", nearest feature: features +33.33%" in words) == (sample == 3.0)
 

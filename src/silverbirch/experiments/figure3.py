@@ -64,9 +64,13 @@ def section(scale: Scale, rows: RawRows, images: Path) -> str:
     for axis, linkage in zip(axes, LINKAGES, strict=True):
         curves = [_curve(scale, rows, linkage, *line) for line in CURVES]
         figures.draw(axis, curves, title=PAPER_NAMES[linkage], x="rows", y="CPU seconds")
-        parts += [f"**{PAPER_NAMES[linkage]}**, CPU seconds:", _table(scale, rows, linkage)]
+        parts += [
+            f"**{PAPER_NAMES[linkage]}**, CPU seconds:",
+            _table(scale, rows, linkage),
+            _growth(scale, rows, linkage),
+        ]
     figures.save(figure, images / "reproduction-figure3.png")
-    return "\n\n".join(parts)
+    return "\n\n".join(part for part in parts if part)
 
 
 def _points(scale: Scale, rows: RawRows, linkage: str, algorithm: str, input_: str) -> dict[int, float]:
@@ -78,6 +82,24 @@ def _curve(scale: Scale, rows: RawRows, linkage: str, algorithm: str, input_: st
     colour, dashed = CURVES[algorithm, input_]
     points = _points(scale, rows, linkage, algorithm, input_)
     return Curve(f"{algorithm}, {input_}", colour, list(points), list(points.values()), dashed)
+
+
+def _growth(scale: Scale, rows: RawRows, linkage: str) -> str:
+    """How flat the lines are, and what is left of N in them: the tree, which every row has to go through."""
+    aggregated = [n for n in scale.sizes if n > scale.max_leaves]
+    first, last = aggregated[0], aggregated[-1]
+    grown = []
+    for algorithm, input_ in (line for line in CURVES if line[1] != FULL):
+        points = _points(scale, rows, linkage, algorithm, input_)
+        tree = mean(rows.values(jobs_of(scale, linkage, algorithm, input_, last), "cpu_aggregate"))
+        if first in points and last in points and tree is not None:
+            grown.append(f"{algorithm}, {input_} {points[last] / points[first]:.1f} (tree {tree / points[last]:.0%})")
+    if not grown:
+        return ""
+    return (
+        f"From {first:,} to {last:,} rows, {last / first:.0f} times as many, the seconds grow by these factors (in "
+        f"brackets the share of the tree at the end): {'; '.join(grown)}."
+    )
 
 
 def _table(scale: Scale, rows: RawRows, linkage: str) -> str:

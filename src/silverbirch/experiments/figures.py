@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -66,26 +67,41 @@ def _label_ends(axis: Axes, curves: Sequence[Curve]) -> None:
     figure.canvas.draw()
     points = 72.0 / figure.dpi
     ends = sorted((axis.transData.transform((c.x[-1], c.y[-1]))[1] * points, i) for i, c in enumerate(curves))
-    heights: list[float] = []
-    for wanted, _ in ends:
-        heights.append(max(wanted, heights[-1] + _LEAST_GAP) if heights else wanted)
-    # What pushing upwards moved too far goes back by the mean of the shifts.
-    shift = sum(new - old for new, (old, _) in zip(heights, ends, strict=True)) / max(1, len(ends))
+    heights = _apart([height for height, _ in ends])
     bottom = axis.bbox.y0 * points
     for height, (_, i) in zip(heights, ends, strict=True):
         curve = curves[i]
-        fraction = (height - shift - bottom) / (axis.bbox.height * points)
         axis.annotate(
             curve.label,
             xy=(curve.x[-1], curve.y[-1]),
-            xytext=(1.03, fraction),
+            xytext=(1.04, (height - bottom) / (axis.bbox.height * points)),
             textcoords="axes fraction",
             color=curve.colour,
             fontsize=8,
             va="center",
             annotation_clip=False,
-            arrowprops={"arrowstyle": "-", "color": curve.colour, "linewidth": 0.5, "alpha": 0.6, "shrinkB": 3},
+            arrowprops={
+                "arrowstyle": "-",
+                "color": curve.colour,
+                "linewidth": 0.5,
+                "alpha": 0.6,
+                "shrinkA": 1,
+                "shrinkB": 3,
+                "relpos": (0, 0.5),
+            },
         )
+
+
+def _apart(wanted: Sequence[float]) -> list[float]:
+    """Ascending heights moved as little as possible (in squares) so that neighbours have the least gap: blocks of
+    labels that touch lie around the mean of what they want, by pooling adjacent violators."""
+    blocks: list[list[float]] = []  # of heights less what the labels below take
+    for i, height in enumerate(wanted):
+        blocks.append([height - i * _LEAST_GAP])
+        while len(blocks) > 1 and fmean(blocks[-2]) > fmean(blocks[-1]):
+            last = blocks.pop()
+            blocks[-1] += last
+    return [place + i * _LEAST_GAP for i, place in enumerate(fmean(block) for block in blocks for _ in block)]
 
 
 def save(figure: Figure, path: Path) -> None:
