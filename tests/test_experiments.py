@@ -239,7 +239,7 @@ def test_table_4_explains_differences_beyond_the_published_spread_only(tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("sample", "expected"), [(3.0, "The random sample is better in 2, 2 of them"), (5.0, "better nowhere")]
+    ("sample", "expected"), [(3.0, "A random sample is better in 2, 2 of them"), (5.0, "better nowhere")]
 )
 def test_a_sample_that_beats_the_features_is_named_in_words(tmp_path, sample, expected):
     case = next(alternatives.cases(QUICK))

@@ -92,23 +92,28 @@ def comparisons(scale: Scale, rows: RawRows, other: str) -> list[Comparison]:
     return found
 
 
+def _times(factor: float) -> str:
+    return f"{factor:.2g}" if factor < 10 else f"{factor:.0f}"
+
+
 def verdict(scale: Scale, rows: RawRows, other: str) -> str:
     """In words, what the rows say."""
+    name = {SAMPLE: "A random sample", BIRCH: "scikit-learn's Birch"}.get(other, other)
     found = comparisons(scale, rows, other)
     if not found:
-        return f"{other}: not measured."
+        return f"{name}: not measured."
     lost = sorted((c for c in found if c.excess() > 0), key=lambda c: -c.excess())
     won = [c for c in found if c.excess() < 0]
     best = min(found, key=lambda c: c.excess())
     text = (
-        f"**{other}**: of {len(found)} comparisons at the same size the features are better in {len(won)} "
+        f"**{name}**: of {len(found)} comparisons at the same size the features are better in {len(won)} "
         f"({sum(c.clear() for c in won)} by more than both spreads together), at most by {-best.excess():.1%} "
-        f"({best.case.text()}), and the {other} takes {median(c.times for c in found):.2g} times the CPU time (median)."
+        f"({best.case.text()}). Its CPU time is {_times(median(c.times for c in found))} times theirs in the median."
     )
     if not lost:
-        return f"{text} **The {other} is better nowhere.**"
+        return f"{text} **{name} is better nowhere.**"
     clear = sum(c.clear() for c in lost)
-    text += f" **The {other} is better in {len(lost)}, {clear} of them by more than both spreads together:**"
+    text += f" **{name} is better in {len(lost)}, {clear} of them by more than both spreads together:**"
     lines = [f"- {c.text()}{'' if c.clear() else ', within the spreads'}" for c in lost[:_MOST_LOSSES]]
     if len(lost) > _MOST_LOSSES:
         lines.append(f"- and {len(lost) - _MOST_LOSSES} more, by {lost[_MOST_LOSSES].excess():.2%} at most")

@@ -46,7 +46,8 @@ def section(scale: Scale, rows: RawRows, images: Path) -> str:
         f"N = {scale.rows:,}, k = {scale.k}, CF linkage, {scale.few_orders} orders. `distance` is what rows go down "
         "the tree by, `absorption` what the threshold bounds. RMSD of the rows as absorbed, from the features "
         "alone, as in table 4; `nearest` is Ward again with every row labelled by its exactly nearest feature, "
-        "which is what `Betula` does. Seconds are those of the tree."
+        "which is what `Betula` does. Seconds are those of the tree; there is no RMSD where there are fewer than k "
+        "features."
     ]
     head = [
         "distance",

@@ -83,6 +83,8 @@ def _offset_text(offset: float) -> str:
 
 
 def _draw(scale: Scale, rows: RawRows, path: Path) -> None:
+    from matplotlib.ticker import NullLocator
+
     figure, axes = figures.new_figure(3, width=5.6)
     figure.subplots_adjust(wspace=0.95)
     errors = [
@@ -107,7 +109,7 @@ def _draw(scale: Scale, rows: RawRows, path: Path) -> None:
         axis.set_xticks(
             [_ORIGIN, *(10.0**power for power in (2, 4, 6, 8, 10))], ["0", "1e2", "1e4", "1e6", "1e8", "1e10"]
         )
-        axis.minorticks_off()
+        axis.xaxis.set_minor_locator(NullLocator())
     figures.save(figure, path)
 
 

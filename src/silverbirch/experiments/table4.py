@@ -80,24 +80,24 @@ def values(scale: Scale, rows: RawRows, line: Line, data: str, linkage: str) -> 
 # -- why ours differs where it differs by more than the published spread
 
 REASONS = {
-    "a": "**NN-chain.** Ward is reducible, so NN-chain has the same merges as Anderberg's algorithm; cut by height it "
-    "gives the same clusters, which the lines above show. Two things in the public source of ELKI of that time "
-    "(github.com/elki-project/elki) explain the published lines. `ClusterMergeHistoryBuilder.optimizeOrder` orders the "
-    "merges by the size of the cluster before the height, so a cut undoes the merges that made the largest clusters. "
-    "And `LinearMemoryNNChain` asks for the size of a cluster by the number of its slot, not of the cluster, and so "
-    "computes every distance with sizes of 1 (the means are updated with the right ones): then Ward's distance *is* "
-    "the centroid distance. That is why the published UPGMC and Ward agree to the last digit on full data, and why "
-    "they vary with the order of the rows although Ward's merges do not. The lines “cut by size” and “cluster sizes "
-    "taken as 1” do the same here: compare the value, and the spread.",
-    "b": "**Another mixture.** The paper does not describe its Gaussian data. The section on draws below shows how the "
-    "three linkages move with how far the clusters overlap: the published UPGMC and UPGMA, 4 to 5 % above Ward, belong "
-    "to a denser mixture than the one used here, which was chosen to fit Ward and the NN-chain lines. How the lines "
+    "a": "**NN-chain.** Ward is reducible, so NN-chain has the same merges as Anderberg's algorithm, and cut by "
+    "height it gives the same clusters: the lines above say so. The paper does not name its version of ELKI; the "
+    "public source of 2022 (github.com/elki-project/elki, for example commit 003dca9c) has two things that together "
+    "give the published lines. `ClusterMergeHistoryBuilder.optimizeOrder` orders the merges by the size of the "
+    "cluster before the height, so that a cut undoes the merges that made the largest clusters. And "
+    "`LinearMemoryNNChain` looks up the size of a cluster by the number of its slot in place of the number of the "
+    "cluster, and so computes every distance with sizes of 1, while means are updated with the right ones: then "
+    "Ward's distance *is* the centroid distance. That is why the published UPGMC and Ward agree to the last digit "
+    "on full data, and why they vary with the order of the rows, which Ward's merges do not. The lines “cut by "
+    "size” and “cluster sizes taken as 1” do the same here: compare both the value and the spread.",
+    "b": "**Another mixture.** The paper does not describe its Gaussian data. The section on draws below shows how "
+    "the linkages move with how far clusters overlap: a published UPGMC and UPGMA of 4 to 5 % above Ward belong to "
+    "a denser mixture than the one used here, which was chosen to fit Ward and the NN-chain lines. How the lines "
     "compare within a column is not affected.",
-    "c": "**Another draw.** The published spread is that of orders of the same rows: zero, where the result does not "
+    "c": "**Another draw.** The published spread is that of orders of the same rows: zero where the result does not "
     "depend on the order. Other rows of the same cube vary by more; see the section on draws below.",
-    "d": "**Another tree.** The cluster features come from this package's tree, which splits nodes, chooses "
-    "thresholds and so fills its leaves in its own way, and keeps more features of the allowed number than "
-    "published. Less is lost by aggregation here: below the published loss, in all lines in question.",
+    "d": "**Another tree.** The features come from this package's tree, which raises its threshold and fills its "
+    "leaves in its own way, and loses less against full data than was published.",
 }
 
 
@@ -128,7 +128,7 @@ def section(scale: Scale, rows: RawRows, images: Path) -> str:
         text, letters = _table(scale, rows, data)
         parts += [f"**{data}**", text]
         used += letters
-    parts.append(_nearer_to_centers(scale, rows))
+    parts.append(_losses(scale, rows))
     notes = [f"- ({letter}) {REASONS[letter]}" for letter in sorted(set(used))]
     if notes:
         parts += [
@@ -138,27 +138,31 @@ def section(scale: Scale, rows: RawRows, images: Path) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _nearer_to_centers(scale: Scale, rows: RawRows) -> str:
-    """An observation about the published CF linkage on uniform data, as far as the rows bear it out."""
+def _losses(scale: Scale, rows: RawRows) -> str:
+    """What aggregation costs on uniform data, here and as published."""
     if not scale.as_published:
         return ""
     printed = {
-        line["linkage"]: float(line["rmsd"])
+        (line["input"], line["linkage"]): float(line["rmsd"])
         for line in published("table4")
-        if (line["algorithm"], line["input"], line["data"]) == ("Anderberg", LINKAGE, "uniform")
+        if (line["algorithm"], line["data"]) == ("Anderberg", "uniform")
     }
     shown = []
-    for linkage, value in printed.items():
-        ours = {x: mean(values(scale, rows, Line("Anderberg", x), "uniform", linkage)) for x in (LINKAGE, CENTERS)}
-        with_weights, bare = ours[LINKAGE], ours[CENTERS]
-        if with_weights is None or bare is None or abs(bare - value) >= abs(with_weights - value):
-            continue
-        shown.append(f"{PAPER_NAMES[linkage]} {value:.2f} (CF centers here {bare:.2f}, CF linkage {with_weights:.2f})")
+    for linkage in PAPER_LINKAGES:
+        full, weighted, bare = (
+            mean(values(scale, rows, Line("Anderberg", input_), "uniform", linkage))
+            for input_ in (FULL, LINKAGE, CENTERS)
+        )
+        if full is not None and weighted is not None and bare is not None:
+            known = printed[LINKAGE, linkage] - printed[FULL, linkage]
+            shown.append(
+                f"{PAPER_NAMES[linkage]} {weighted - full:+.2f} and {bare - full:+.2f} (published {known:+.2f})"
+            )
     if not shown:
         return ""
     return (
-        "On uniform data the published CF linkage is nearer to what bare centers give here than to what features with "
-        f"their weights give: {'; '.join(shown)}. What the published software did differently is not known."
+        "What aggregation costs on uniform data, as the difference of CF linkage and of CF centers to full data: "
+        f"{'; '.join(shown)}."
     )
 
 
