@@ -109,7 +109,9 @@ def test_clustered_points_give_the_heights_of_the_reference(method, algorithm, s
     X = offset + clustered(*shape, spread, seed)
     expected = sb.linkage(sb.ClusterFeatures(1, X, 0), method, algorithm=REFERENCE[method])
     Z = fast(sb.ClusterFeatures(1, X, 0), method, algorithm)
-    assert_allclose(Z[:, 2], expected[:, 2], rtol=1e-10)
+    # Near ties may be merged in another order, and then means differ by the rounding of a coordinate.
+    rounding = np.finfo(float).eps * np.abs(X).max() * np.sqrt(X.shape[1])
+    assert_allclose(Z[:, 2], expected[:, 2], rtol=1e-10, atol=rounding)
     assert_array_equal(Z[:, 3], expected[:, 3])
 
 

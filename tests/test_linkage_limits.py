@@ -161,7 +161,7 @@ def test_pairs_that_do_not_fit_are_refused_before_they_are_allocated():
 
 @pytest.mark.parametrize("method", ["complete", "average", "weighted"])
 def test_pairs_are_refused_where_no_index_pays(method, monkeypatch):
-    monkeypatch.setattr(linkage_module, "_physical_memory", lambda: 100)
+    monkeypatch.setattr(linkage_module, "physical_memory", lambda: 100)
     structureless = np.random.default_rng(0).normal(size=(1200, 30))
     with pytest.raises(sb.MemoryLimitError, match=r"needs 5.76 MB .*machine has 100 B.*algorithm='rounds'"):
         sb.linkage(structureless, method)
@@ -170,14 +170,14 @@ def test_pairs_are_refused_where_no_index_pays(method, monkeypatch):
 
 @pytest.mark.parametrize("algorithm", ["agnes", "anderberg"])
 def test_algorithms_on_a_matrix_need_memory_for_all_pairs(algorithm, monkeypatch):
-    monkeypatch.setattr(linkage_module, "_physical_memory", lambda: 100)
+    monkeypatch.setattr(linkage_module, "physical_memory", lambda: 100)
     with pytest.raises(sb.MemoryLimitError, match=r"needs 120 B .*machine has 100 B"):
         sb.linkage(POINTS, "ward", algorithm=algorithm)
 
 
 @pytest.mark.parametrize("metric", ["cityblock", lambda x, y: abs(x - y).sum()])
 def test_other_metrics_need_memory_for_all_pairs(metric, monkeypatch):
-    monkeypatch.setattr(linkage_module, "_physical_memory", lambda: 100)
+    monkeypatch.setattr(linkage_module, "physical_memory", lambda: 100)
     with pytest.raises(sb.MemoryLimitError, match="needs 120 B"):
         sb.linkage(POINTS, "average", metric)
 
@@ -187,12 +187,12 @@ def test_other_metrics_need_memory_for_all_pairs(metric, monkeypatch):
     "method", ["ward", "centroid", "median", "single", "medoid", "complete", "average", "weighted"]
 )
 def test_linear_linkages_need_no_memory_for_pairs(data, method, monkeypatch):
-    monkeypatch.setattr(linkage_module, "_physical_memory", lambda: 0)
+    monkeypatch.setattr(linkage_module, "physical_memory", lambda: 0)
     assert len(sb.linkage(data, method)) == 5
 
 
 def test_averages_of_squared_distances_need_no_memory_for_pairs(monkeypatch):
-    monkeypatch.setattr(linkage_module, "_physical_memory", lambda: 0)
+    monkeypatch.setattr(linkage_module, "physical_memory", lambda: 0)
     assert len(sb.linkage(POINTS, "average", "sqeuclidean")) == len(sb.linkage(FEATURES, "weighted")) == 5
 
 
@@ -211,5 +211,5 @@ def test_the_leaves_a_memory_error_proposes_do_fit():
 
 @pytest.mark.parametrize("physical", [None, 10**12])
 def test_a_memory_that_suffices_or_is_unknown_refuses_nothing(physical, monkeypatch):
-    monkeypatch.setattr(linkage_module, "_physical_memory", lambda: physical)
+    monkeypatch.setattr(linkage_module, "physical_memory", lambda: physical)
     assert len(sb.linkage(POINTS, "minimax")) == 5

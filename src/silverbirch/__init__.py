@@ -8,8 +8,14 @@ Aggregate
     CFTree           -- any number of rows into a bounded number of cluster features, one pass
     ClusterFeatures  -- (weight, mean, sse): what leaves the tree and enters the linkage
 
+Read the rows
+    read_chunks      -- files, tables and streams of any size as chunks of rows
+
 Read the result
     Dendrogram       -- cut it, measure it, draw it, export it
+
+Keep it
+    load             -- what a file holds: each of the classes has `save` and `load`
 
 Errors
     MemoryLimitError -- more memory would be needed than allowed or there is
@@ -21,11 +27,13 @@ from typing import TYPE_CHECKING, Any
 from .dendrogram import Dendrogram
 from .errors import MemoryLimitError, ModelFileError
 from .features import ClusterFeatures
+from .kinds import load
 from .linkage import linkage
 from .tree import CFTree
 
 if TYPE_CHECKING:
     from .estimator import Betula
+    from .readers import read_chunks
 
 __version__ = "0.1.0"
 
@@ -37,6 +45,8 @@ __all__ = [
     "MemoryLimitError",
     "ModelFileError",
     "linkage",
+    "load",
+    "read_chunks",
 ]
 
 
@@ -46,6 +56,10 @@ def __getattr__(name: str) -> Any:
         from .estimator import Betula
 
         return Betula
+    if name == "read_chunks":
+        from .readers import read_chunks
+
+        return read_chunks
     raise AttributeError(f"module 'silverbirch' has no attribute {name!r}")
 
 

@@ -3,6 +3,7 @@
 import math
 import operator
 import os
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,8 +25,9 @@ _MOST_THREADS = 256
 _UNITS = {"": 1, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 
 
-def as_rows(X: Any, *, name: str = "X", dtype: np.dtype[Any] | None = None) -> Rows:
-    """A contiguous float32 or float64 array (n, d) with n, d ≥ 1 and finite values; a copy only where needed."""
+def as_rows(X: Any, *, name: str = "X", dtype: np.dtype[Any] | None = None, first_row: int = 0) -> Rows:
+    """A contiguous float32 or float64 array (n, d) with n, d ≥ 1 and finite values; a copy only where needed. Messages
+    count rows from `first_row`."""
     if hasattr(X, "tocsr") or hasattr(X, "todense"):
         raise TypeError(f"{name} is a sparse matrix: cluster features are dense; pass {name}.toarray()")
     if np.ma.is_masked(X):
@@ -45,7 +47,8 @@ def as_rows(X: Any, *, name: str = "X", dtype: np.dtype[Any] | None = None) -> R
     try:
         _core.check_coordinates(rows)
     except ValueError as error:
-        raise ValueError(f"{name}: {error}") from None
+        message = re.sub(r"^row (\d+)", lambda found: f"row {int(found[1]) + first_row}", str(error))
+        raise ValueError(f"{name}: {message}") from None
     return rows
 
 
@@ -211,6 +214,14 @@ def as_threads(n_jobs: Any) -> int:
     if number == 0 or number < -cores:
         raise ValueError(f"n_jobs={n_jobs}: must be a number of threads, or -1 for all {cores}")
     return min(number, _MOST_THREADS) if number > 0 else cores + 1 + number
+
+
+def physical_memory() -> int | None:
+    """Bytes of the machine, where it tells."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return None
 
 
 def bytes_text(count: float) -> str:

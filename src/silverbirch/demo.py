@@ -5,8 +5,8 @@ The rows come in chunks and are made anew for the second pass, so that memory do
 
 from __future__ import annotations
 
+import math
 import platform
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from . import __version__, _core
+from . import __version__, _core, memory
 from .checks import Floats
 from .estimator import Betula
 
@@ -46,7 +46,7 @@ class Phases:
     rows: list[tuple[str, float, float, str]] = field(default_factory=list)
 
     def done(self, name: str, seconds: float, detail: str) -> None:
-        self.rows.append((name, seconds, peak_memory_mb(), detail))
+        self.rows.append((name, seconds, (memory.peak() or math.nan) / 1e6, detail))
         self.console.print(f"  {name:<11}{seconds:7.2f} s  {self.rows[-1][2]:6.0f} MB  {detail}", highlight=False)
 
 
@@ -168,13 +168,3 @@ def _write_report(
         "",
     ]
     path.write_text("\n".join(lines), encoding="utf-8")
-
-
-def peak_memory_mb() -> float:
-    """The most memory this process has had so far."""
-    try:
-        import resource
-    except ImportError:  # not a Unix
-        return float("nan")
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / 1e6 if sys.platform == "darwin" else peak / 1e3

@@ -2,68 +2,25 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
-from dataclasses import dataclass
+import os
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from . import _core
-from .checks import (
-    ALGORITHMS,
-    MODES,
-    Floats,
-    as_bytes,
-    as_choice,
-    as_count,
-    as_flag,
-    as_method,
-    as_rows,
-    as_threads,
-    as_threshold,
-    as_weights,
-)
-from .dendrogram import Dendrogram
+from . import files
+from .checks import as_threads
+from .estimator_input import checked_array, checked_batches
 from .features import ClusterFeatures
-from .linkage import cluster_features
+from .kinds import load_as
+from .model import AggregateModel, Refined
 from .progress import reporter
-from .tree import CFTree
-
-# The CF distance that goes with a linkage (table 2 of the paper); the others see means only: the tree's default.
-_MATCHING_DISTANCE = {"average": "average", "weighted": "average", "centroid": "centroid", "median": "centroid"}
-_FIRST_ROWS = 10_000
+from .readers import is_stream
 
 
-@dataclass(frozen=True)
-class _Clustering:
-    """What follows from the leaves and the parameters."""
-
-    dendrogram: Dendrogram
-    made_by: tuple[str, str, str]  # linkage, mode, algorithm
-    leaf_labels: NDArray[np.int64]
-    centers: Floats
-
-
-class _Refined:
-    """Leaves that no longer are those of the tree, and where rows find the nearest of them."""
-
-    def __init__(self, features: ClusterFeatures) -> None:
-        self.features = features
-        self._index: _core.NearestIndex | None = None
-
-    def assign(self, X: Any, *, n_jobs: int | None = None, progress: Any = None) -> NDArray[np.int64]:
-        self._index = self._index or _core.NearestIndex(self.features.mean)
-        return self._index.nearest(as_rows(X), as_threads(n_jobs), progress)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_index": None}
-
-
-class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator, AggregateModel):  # type: ignore[misc]  # fmt: skip
     """Hierarchical clustering of any number of rows, by way of a bounded number of cluster features.
 
     Parameters
@@ -111,227 +68,65 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     ([0, 1, 2, 0, 1, 2], 3)
     """
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        distance_threshold: float | None = None,
-        linkage: str = "ward",
-        max_leaves: int | None = 25_000,
-        max_memory: int | str | None = None,
-        threshold: float = 0.0,
-        distance: str | None = None,
-        absorption: str | None = None,
-        mode: str = "linkage",
-        algorithm: str = "auto",
-        refine: int = 0,
-        n_jobs: int | None = None,
-        progress: bool = False,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.distance_threshold = distance_threshold
-        self.linkage = linkage
-        self.max_leaves = max_leaves
-        self.max_memory = max_memory
-        self.threshold = threshold
-        self.distance = distance
-        self.absorption = absorption
-        self.mode = mode
-        self.algorithm = algorithm
-        self.refine = refine
-        self.n_jobs = n_jobs
-        self.progress = progress
-
-    _clustering: _Clustering | None
-    _labels: NDArray[np.int64] | None
-    _refined: _Refined | None
+    def _require_fitted(self) -> None:
+        check_is_fitted(self, "tree_")
 
     # -- fitting
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Aggregates the rows, clusters the aggregate and labels the rows. `y` is ignored."""
+        """Aggregates the rows, clusters the aggregate and labels the rows. `y` is ignored.
+
+        X : an array, a data frame, or whatever `silverbirch.read_chunks` takes: paths, Arrow tables and streams,
+            iterators of chunks. Files are read again for the labels; what comes by only once leaves no `labels_`
+        """
         with self._unchanged_by_failure():
             tree = self._new_tree()
-            rows, weight = self._checked(X, sample_weight, reset=True)
-            self._insert(tree, rows, weight)
-            self._take(tree, self._first_of_stream(tree, rows[:0], rows))
+            batches = checked_batches(self, X, sample_weight, reset=True)
+            if self.refine and not batches.repeatable:
+                raise ValueError(
+                    f"refine={self.refine} reads the rows again, but they come only once: write them to a file"
+                )
+            self._insert(tree, batches, None)
             for _ in range(self.refine):
                 report = reporter(self.progress, "finer leaves")
-                self._refined = _Refined(self.features_.refined(rows, weight, n_jobs=self.n_jobs, progress=report))
-            leaf_of_row = self._nearest_leaf(rows)
-            self._clustering = self._cluster(leaf_of_row)
-            self._labels = self._clustering.leaf_labels[leaf_of_row]
+                self._refined = Refined(self.features_._refined(batches, as_threads(self.n_jobs), report))
+            if batches.repeatable:
+                leaf_of_row = self._nearest_leaf(batches)
+                self._clustering = self._cluster(leaf_of_row)
+                self._labels = self._clustering.leaf_labels[leaf_of_row]
         return self
 
     def partial_fit(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
         """Adds a chunk of rows to the tree. Chunks one after the other give the same tree as all rows at once; with
-        n_jobs, one that depends on the chunks.
+        n_jobs, one that depends on the chunks. X is as in `fit`, or ClusterFeatures.
 
         With no X, the leaves are clustered again by the parameters as they are now: n_clusters, distance_threshold,
         linkage, mode and algorithm. Those of the tree stay as they were when it was begun.
         """
         self._check_parameters()
         if X is None:
-            check_is_fitted(self, "tree_")
-            with self._unchanged_by_failure():
-                known, refined = self._clustering, self._refined
-                self._take(self.tree_, self._first_rows)
-                self._refined = refined
-                self._cluster_now(known)
-            return self
+            return self.cluster_again()
+        if isinstance(X, ClusterFeatures):
+            if sample_weight is not None:
+                raise ValueError("cluster features have weights of their own: leave sample_weight out")
+            return self.insert(X)
         if hasattr(self, "tree_"):
-            with self._unchanged_by_failure():
-                rows, weight = self._checked(X, sample_weight, reset=False)
-            # An interrupt leaves the rows up to then in the tree, so what is known of its leaves is dropped first.
-            self._take(self.tree_, self._first_of_stream(self.tree_, self._first_rows, rows))
-            self._insert(self.tree_, rows, weight)
+            self._insert(self.tree_, checked_batches(self, X, sample_weight, reset=False), self._first_rows)
         else:
             with self._unchanged_by_failure():
-                rows, weight = self._checked(X, sample_weight, reset=True)
-                tree = self._new_tree()
-                self._insert(tree, rows, weight)
-                self._take(tree, self._first_of_stream(tree, rows[:0], rows))
+                batches = checked_batches(self, X, sample_weight, reset=True)
+                self._insert(self._new_tree(), batches, None)
         return self
-
-    @contextlib.contextmanager
-    def _unchanged_by_failure(self) -> Iterator[None]:
-        before = self.__dict__.copy()
-        try:
-            yield
-        except BaseException:
-            self.__dict__ = before
-            raise
-
-    def _insert(self, tree: CFTree, rows: NDArray[Any], weight: Floats | None) -> None:
-        tree.insert(rows, weight, progress=reporter(self.progress, "tree"))
-        if tree.n_leaves == 0:
-            raise ValueError("sample_weight is zero for all rows: at least one row has to count")
-
-    def _take(self, tree: CFTree, first_rows: NDArray[Any]) -> None:
-        self.tree_ = tree
-        self._first_rows = first_rows
-        self._clustering = None
-        self._labels = None
-        self._refined = None
-
-    def _nearest_leaf(self, rows: NDArray[Any]) -> NDArray[np.int64]:
-        leaves = self._refined or self.tree_
-        return leaves.assign(rows, n_jobs=self.n_jobs, progress=reporter(self.progress, "nearest leaves"))
-
-    def _first_of_stream(self, tree: CFTree, first: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
-        """Clusters are numbered by the first row they occur in. A stream does not come back, so as many of its first
-        rows are kept as there may be leaves, or ten thousand where memory is no concern."""
-        leaves = tree.leaf_limit(rows.shape[1])
-        limit = leaves if leaves is not None and self.max_memory is not None else max(leaves or 0, _FIRST_ROWS)
-        return first if len(first) >= limit else np.concatenate([first, rows[: limit - len(first)]])
-
-    def _new_tree(self) -> CFTree:
-        self._check_parameters()
-        return CFTree(
-            threshold=self.threshold,
-            max_leaves=self.max_leaves,
-            max_memory=self.max_memory,
-            distance=_MATCHING_DISTANCE.get(self.linkage, "ward") if self.distance is None else self.distance,
-            absorption="radius" if self.absorption is None else self.absorption,
-            n_jobs=self.n_jobs,
-        )
-
-    def _check_parameters(self) -> None:
-        """What can be known to be wrong before the rows are read; the tree checks its own parameters."""
-        mode = as_choice(self.mode, "mode", MODES)
-        as_method(self.linkage, mode, "linkage")
-        as_choice(self.algorithm, "algorithm", ALGORITHMS)
-        as_threads(self.n_jobs)
-        as_count(self.refine, "refine", least=0)
-        as_flag(self.progress, "progress")
-        if self.n_clusters is not None:
-            as_count(self.n_clusters, "n_clusters")
-        if self.n_clusters is not None and self.distance_threshold is not None:
-            raise ValueError("n_clusters and distance_threshold both say where to cut: set one of them to None")
-        if self.distance_threshold is not None:
-            as_threshold(self.distance_threshold, "distance_threshold")
-
-    def _checked(self, X: Any, sample_weight: Any, *, reset: bool) -> tuple[NDArray[Any], Floats | None]:
-        rows = as_rows(validate_data(self, X, reset=reset, dtype=[np.float64, np.float32], order="C"))
-        if sample_weight is None:
-            return rows, None
-        return rows, as_weights(sample_weight, len(rows), "sample_weight")
-
-    # -- clustering the leaves
-
-    def _cluster(self, leaf_of_row: NDArray[np.int64], known: _Clustering | None = None) -> _Clustering:
-        """Clusters the leaves and cuts; a dendrogram that is known, of the same leaves and linkage, is cut again."""
-        made_by = (self.linkage, self.mode, self.algorithm)
-        usable = known is not None and known.made_by == made_by
-        dendrogram = known.dendrogram if known is not None and usable else self._new_dendrogram()
-        if self.distance_threshold is not None:
-            labels = dendrogram.cut(height=self.distance_threshold)
-        else:
-            labels = dendrogram.cut(n_clusters=1 if self.n_clusters is None else self.n_clusters)
-        labels = _numbered_by_first_row(labels, leaf_of_row)
-        return _Clustering(dendrogram, made_by, labels, _means_of_groups(self.features_, labels))
-
-    def _new_dendrogram(self) -> Dendrogram:
-        features = self.features_
-        left = None if self.max_memory is None else max(0, as_bytes(self.max_memory) - self.tree_.memory_bytes)
-        Z = cluster_features(
-            features,
-            self.linkage,
-            self.mode,
-            self.algorithm,
-            n_jobs=self.n_jobs,
-            progress=self.progress,
-            max_memory=left,
-        )
-        return Dendrogram(Z, features)
-
-    def _cluster_now(self, known: _Clustering | None = None) -> _Clustering:
-        """The clustering of the leaves as they are; computed when first asked for after `partial_fit`."""
-        check_is_fitted(self, "tree_")
-        if self._clustering is None:
-            self._clustering = self._cluster(self._nearest_leaf(self._first_rows), known)
-        return self._clustering
 
     @property
     def labels_(self) -> NDArray[np.int64]:
-        check_is_fitted(self, "tree_")
+        self._require_fitted()
         if self._labels is None:
-            raise AttributeError("there are no labels_ after partial_fit, which does not keep the rows: use predict")
+            raise AttributeError(
+                "there are no labels_ after partial_fit, which does not keep the rows, nor after fit of a stream that "
+                "comes by only once: use predict"
+            )
         return self._labels
-
-    @property
-    def features_(self) -> ClusterFeatures:
-        check_is_fitted(self, "tree_")
-        return (self._refined or self.tree_).features
-
-    @property
-    def threshold_(self) -> float:
-        check_is_fitted(self, "tree_")
-        return self.tree_.threshold
-
-    @property
-    def subcluster_centers_(self) -> Floats:
-        return self.features_.mean
-
-    @property
-    def dendrogram_(self) -> Dendrogram:
-        return self._cluster_now().dendrogram
-
-    @property
-    def linkage_matrix_(self) -> Floats:
-        return self.dendrogram_.Z
-
-    @property
-    def subcluster_labels_(self) -> NDArray[np.int64]:
-        return self._cluster_now().leaf_labels
-
-    @property
-    def cluster_centers_(self) -> Floats:
-        return self._cluster_now().centers
-
-    @property
-    def n_clusters_(self) -> int:
-        return len(self.cluster_centers_)
 
     @property
     def _n_features_out(self) -> int:
@@ -340,44 +135,48 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     # -- using the result
 
     def predict(self, X: Any) -> NDArray[np.int64]:
-        """The cluster of each row's exactly nearest leaf."""
-        check_is_fitted(self, "tree_")
-        rows, _ = self._checked(X, None, reset=False)
-        labels: NDArray[np.int64] = self.subcluster_labels_[self._nearest_leaf(rows)]
+        """The cluster of each row's exactly nearest leaf. X is as in `fit`."""
+        self._require_fitted()
+        batches = checked_batches(self, X, None, reset=False)
+        labels: NDArray[np.int64] = self.subcluster_labels_[self._nearest_leaf(batches)]
         return labels
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """The distance of each row to each cluster's mean."""
+        """The distance of each row to each cluster's mean; for arrays and data frames."""
         from scipy.spatial.distance import cdist
 
-        check_is_fitted(self, "tree_")
-        rows, _ = self._checked(X, None, reset=False)
+        self._require_fitted()
+        if is_stream(X) and not isinstance(X, np.ndarray):
+            raise TypeError(
+                "transform gives a number for each row and cluster, too many for a file or stream: pass it chunk by "
+                "chunk, for rows in read_chunks(…): model.transform(rows)"
+            )
+        rows = checked_array(self, X, reset=False)
         distances: NDArray[Any] = cdist(rows, self.cluster_centers_).astype(rows.dtype, copy=False)
         return distances
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the sum of squared distances of the rows to their cluster's mean: greater is better. `y` is ignored."""
-        check_is_fitted(self, "tree_")
-        rows, weight = self._checked(X, sample_weight, reset=False)
-        squared = ((rows - self.cluster_centers_[self.predict(X)]) ** 2).sum(axis=1, dtype=np.float64)
-        return -float(squared.sum() if weight is None else weight @ squared)
+        self._require_fitted()
+        centers = self.cluster_centers_
+        total = 0.0
+        for batch in checked_batches(self, X, sample_weight, reset=False):
+            squared = ((batch.rows - centers[self.labels_of(batch.rows)]) ** 2).sum(axis=1, dtype=np.float64)
+            total += float(squared.sum() if batch.weight is None else batch.weight @ squared)
+        return -total
 
+    # -- files
 
-def _numbered_by_first_row(leaf_labels: NDArray[np.int64], leaf_of_row: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The same clusters, numbered by the first row they occur in; those no row falls into come last."""
-    row_labels = leaf_labels[leaf_of_row]
-    seen, first = np.unique(row_labels, return_index=True)
-    unseen = np.setdiff1d(leaf_labels, seen)
-    order = np.concatenate([seen[np.argsort(first)], unseen])
-    number = np.empty(len(order), dtype=np.int64)
-    number[order] = np.arange(len(order))
-    return number[leaf_labels]
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the fitted model to a file for `load`: its parameters, tree, first rows and dendrogram.
 
+        The `labels_` of the rows are not stored: there may be billions. `predict` gives them again.
+        """
+        files.write(path, "model", *self._to_file())
 
-def _means_of_groups(features: ClusterFeatures, labels: NDArray[np.int64]) -> Floats:
-    """The mean of each cluster, summed relative to a point of the data so that a far origin costs no digits."""
-    weight = np.bincount(labels, features.weight)
-    origin = features.mean[0]
-    sums = [np.bincount(labels, features.weight * column) for column in (features.mean - origin).T]
-    means: Floats = origin + np.stack(sums, axis=1) / weight[:, None]
-    return means
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """The model in a file. It predicts the same labels, cuts its dendrogram without clustering again
+        (`set_params(n_clusters=…).partial_fit()`), and goes on with `partial_fit` to the same bits."""
+        model: Self = load_as(cls, "model", path)
+        return model

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
-from . import _core
+from . import _core, files
+from .batches import Batch, batches_of, reported
 from .checks import Floats, as_rows, as_sses, as_threads, as_weights
+from .kinds import load_as
 from .progress import Report, as_report
 
 
@@ -88,7 +91,9 @@ class ClusterFeatures:
     __hash__ = None  # type: ignore[assignment]
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-        raise TypeError("cluster features are not rows: pass them to CFTree.insert or linkage, or use their mean")
+        raise TypeError(
+            "cluster features are not rows: give them to CFTree.insert, linkage or Betula.partial_fit, or use the mean"
+        )
 
     def __repr__(self) -> str:
         return f"ClusterFeatures({len(self)} features, {self.n_dimensions} dimensions, weight {self.weight.sum():g})"
@@ -115,16 +120,44 @@ class ClusterFeatures:
         """The features of rows X (n, d), each row counted where the mean is exactly the nearest: one step of Lloyd's
         algorithm for k-means. Features that no row is nearest to are left out.
 
-        Given the rows these features are made of, the new ones are finer, at the cost of one more pass.
+        Given the rows these features are made of, the new ones are finer, at the cost of one more pass. X is as in
+        `CFTree.insert`; groups of rows that come in chunks are merged, so the last bits depend on the chunks.
         """
-        rows = as_rows(X)
-        if rows.shape[1] != self.n_dimensions:
-            raise ValueError(f"X has {rows.shape[1]} columns but the features have {self.n_dimensions}")
-        weights = None if weight is None else as_weights(weight, len(rows), "weight")
-        report = as_report(progress, "nearest leaves")
-        nearest = _core.NearestIndex(self.mean).nearest(rows, as_threads(n_jobs), report)
-        groups = ClusterFeatures._adopt(*_core.grouped(rows, weights, nearest, len(self), None))
+        return self._refined(batches_of(X, weight), as_threads(n_jobs), as_report(progress, "nearest leaves"))
+
+    def _refined(self, batches: Iterable[Batch], threads: int, report: Report | None) -> ClusterFeatures:
+        index = _core.NearestIndex(self.mean)
+        groups: ClusterFeatures | None = None
+        for (rows, weight, *_), inner in reported(batches, report):
+            if rows.shape[1] != self.n_dimensions:
+                raise ValueError(f"X has {rows.shape[1]} columns but the features have {self.n_dimensions}")
+            nearest = index.nearest(rows, threads, inner)
+            more = ClusterFeatures._adopt(*_core.grouped(rows, weight, nearest, len(self), None))
+            groups = more if groups is None else groups.merged_with(more)
+        assert groups is not None  # no batches: refused when they are made
         return groups[groups.weight > 0]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes weight, mean and sse to a file for `load`."""
+        files.write(path, "features", *self._to_file())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> ClusterFeatures:
+        """The features in a file; of a tree, a dendrogram or a model, those of its leaves."""
+        features: ClusterFeatures = load_as(cls, "features", path)
+        return features
+
+    def _to_file(self) -> tuple[dict[str, Any], files.Arrays]:
+        return {}, dict(zip(("weight", "mean", "sse"), self.arrays(), strict=True))
+
+    @classmethod
+    def _from_file(cls, state: dict[str, Any], arrays: files.Arrays) -> ClusterFeatures:
+        weight, mean, sse = (arrays[name] for name in ("weight", "mean", "sse"))
+        if {weight.dtype, mean.dtype, sse.dtype} != {np.dtype(np.float64)} or weight.ndim != 1 or sse.ndim != 1:
+            raise ValueError("its weights, means or sses are not float64, one for each feature")
+        # The constructor's checks without its copies: nobody else has these arrays.
+        as_rows(mean, name="mean")
+        return cls._adopt(as_weights(weight, len(mean), "weight"), mean, as_sses(sse, weight))
 
     def total(self) -> ClusterFeatures:
         """All features merged into one."""

@@ -7,7 +7,6 @@ into scipy's units.
 from __future__ import annotations
 
 import logging
-import os
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -27,6 +26,7 @@ from .checks import (
     as_threads,
     as_weights,
     bytes_text,
+    physical_memory,
 )
 from .errors import MemoryLimitError
 from .features import ClusterFeatures
@@ -300,19 +300,12 @@ def _announce_pairs(job: _Job, count: int) -> None:
             f"max_memory leaves {bytes_text(job.max_memory)}: lower max_leaves to {int((job.max_memory / 4) ** 0.5)} "
             f"or raise max_memory; {linear}"
         )
-    available = _physical_memory()
+    available = physical_memory()
     if available is not None and needed > available:
         raise MemoryLimitError(
             f"{job.method} linkage of {count} objects needs {bytes_text(needed)} for the distances of all pairs and "
             f"the machine has {bytes_text(available)}: aggregate first with CFTree or Betula; {linear}"
         )
-
-
-def _physical_memory() -> int | None:
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):  # not every system tells
-        return None
 
 
 def _with_roots(Z: Floats, scale: float = 1.0) -> Floats:

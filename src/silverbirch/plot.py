@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import html
-import io
+import contextlib
 import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,19 +16,20 @@ if TYPE_CHECKING:
 
     from .dendrogram import Dendrogram
 
-_TRUNK = "#7a808a"
-_BRANCHES = (
+TRUNK = "#7a808a"
+BRANCHES = (
     "#2f6f8f",
     "#c8553d",
     "#588157",
     "#8d5a97",
     "#d99a2b",
-    "#3d5a80",
-    "#a44a3f",
-    "#6b8f71",
-    "#5e548e",
-    "#b08968",
+    "#1f3f6b",
+    "#c9739c",
+    "#2a9d8f",
+    "#7d5a3c",
+    "#9aa23b",
 )
+_NO_MATPLOTLIB = "drawing needs matplotlib: pip install 'silverbirch[plot]'"
 
 
 def draw_dendrogram(
@@ -85,33 +87,50 @@ def draw_rmsd(dendrogram: Dendrogram, ax: Axes | None = None, *, k_max: int = 20
     ax = _new_axes(figsize=(6, 4)) if ax is None else ax
     last = min(k_max, dendrogram.n_leaves)
     k = np.unique(np.geomspace(1, last, 400).round().astype(np.int64))
-    ax.plot(k, dendrogram.rmsd(k), color=_BRANCHES[0], linewidth=1.8)
+    ax.plot(k, dendrogram.rmsd(k), color=BRANCHES[0], linewidth=1.8)
     ax.set_xscale("log")
+    ax.xaxis.set_major_formatter("{x:,.0f}")
+    ax.xaxis.set_minor_formatter("")
     ax.set_xlabel("number of clusters k")
     ax.set_ylabel("rmsd(k)")
     ax.set_ylim(bottom=0)
     if mark is not None and mark <= last:
         value = dendrogram.rmsd(mark)
-        ax.plot([mark], [value], "o", color=_BRANCHES[1])
-        ax.annotate(f"k = {mark}: {value:.3f}", (mark, value), xytext=(4, 12), textcoords="offset points")
+        ax.plot([mark], [value], "o", color=BRANCHES[1])
+        ax.annotate(f"k = {mark:,}: {value:.4g}", (mark, value), xytext=(6, 8), textcoords="offset points")
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(True, alpha=0.25)
     return ax
 
 
-def dendrogram_page(dendrogram: Dendrogram, title: str) -> str:
-    """One HTML page with the pictures inside."""
-    figures = [_svg(draw_dendrogram(dendrogram, _detached_axes((10, 4.5)), 60, 1, None, {}))]
-    if dendrogram.features is not None:
-        figures.append(_svg(draw_rmsd(dendrogram, _detached_axes((10, 4)))))
-    body = "\n".join(f"<figure>{svg}</figure>" for svg in figures)
-    return (
-        f'<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{html.escape(title)}</title>\n'
-        "<style>body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}"
-        "figure{margin:1.5rem 0}svg{width:100%;height:auto}</style></head>\n"
-        f"<body>\n<h1>{html.escape(title)}</h1>\n"
-        f"<p>{dendrogram.n_leaves:,} leaves, {dendrogram.weights[-1]:,.0f} points.</p>\n{body}\n</body>\n</html>\n"
-    )
+@dataclass(frozen=True)
+class ShownCluster:
+    """A cluster of the cut as it is in the picture."""
+
+    leaf: int  # one of its leaves
+    middle: float  # between its outermost tips
+    colour: str
+
+
+def clusters_in_order(dendrogram: Dendrogram, max_leaves: int, n_clusters: int) -> list[ShownCluster]:
+    """The clusters `draw_dendrogram` colours, from left to right; none where the cut lies below what is shown."""
+    n = dendrogram.n_leaves
+    if n_clusters > min(max_leaves, n):
+        return []
+    first_row = len(dendrogram.Z) - (min(max_leaves, n) - 1)
+    children = dendrogram.Z[:, :2].astype(np.int64)
+    tips = _tips_in_order(children, n, first_row)
+    top, colour = _cluster_tops(children, n, first_row, n_clusters), _colours(children, n, first_row, tips, n_clusters)
+    places: dict[int, list[int]] = {}
+    for place, tip in enumerate(tips):
+        places.setdefault(top[tip], []).append(place)
+    shown = []
+    for node, found in places.items():
+        leaf = node
+        while leaf >= n:
+            leaf = int(children[leaf - n, 0])
+        shown.append(ShownCluster(leaf, (found[0] + found[-1]) / 2, colour[node]))
+    return shown
 
 
 def _tips_in_order(children: Any, n_leaves: int, first_row: int) -> list[int]:
@@ -127,20 +146,27 @@ def _tips_in_order(children: Any, n_leaves: int, first_row: int) -> list[int]:
     return tips
 
 
-def _colours(children: Any, n_leaves: int, first_row: int, tips: list[int], n_clusters: int) -> dict[int, str]:
-    """What lies above the cut is trunk; below it, the clusters take turns with the colours from left to right."""
+def _cluster_tops(children: Any, n_leaves: int, first_row: int, n_clusters: int) -> dict[int, int]:
+    """For each node that is shown the topmost node of the cluster it belongs to; those above the cut are their own."""
     first_trunk = n_leaves + len(children) - (n_clusters - 1)
     root = n_leaves + len(children) - 1
-    cluster = {root: root}  # the topmost node of the cluster a node belongs to; from the root down
+    cluster = {root: root}
     for row in range(len(children) - 1, first_row - 1, -1):
         node = n_leaves + row
         for child in (int(c) for c in children[row]):
             cluster[child] = child if node >= first_trunk else cluster[node]
+    return cluster
+
+
+def _colours(children: Any, n_leaves: int, first_row: int, tips: list[int], n_clusters: int) -> dict[int, str]:
+    """What lies above the cut is trunk; below it, the clusters take turns with the colours from left to right."""
+    first_trunk = n_leaves + len(children) - (n_clusters - 1)
+    cluster = _cluster_tops(children, n_leaves, first_row, n_clusters)
     turns: dict[int, str] = {}
     for tip in tips:
         if tip < first_trunk:
-            turns.setdefault(cluster[tip], _BRANCHES[len(turns) % len(_BRANCHES)])
-    return {node: _TRUNK if node >= first_trunk else turns[top] for node, top in cluster.items()}
+            turns.setdefault(cluster[tip], BRANCHES[len(turns) % len(BRANCHES)])
+    return {node: TRUNK if node >= first_trunk else turns[top] for node, top in cluster.items()}
 
 
 def _label_tips(ax: Axes, labels: list[str]) -> None:
@@ -165,29 +191,30 @@ def _new_axes(figsize: tuple[float, float]) -> Axes:
         from matplotlib import pyplot
 
         return pyplot.subplots(figsize=figsize, layout="constrained")[1]
-    return _detached_axes(figsize)
+    return detached_axes(figsize)
 
 
-def _detached_axes(figsize: tuple[float, float]) -> Axes:
+def detached_axes(figsize: tuple[float, float]) -> Axes:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise ImportError("drawing needs matplotlib: pip install 'silverbirch[plot]'") from None
+        raise ImportError(_NO_MATPLOTLIB) from None
     return Figure(figsize=figsize, layout="constrained").subplots()
+
+
+@contextlib.contextmanager
+def plain_style(settings: Any) -> Iterator[None]:
+    """matplotlib as it comes but for these settings, whatever the user has set: a page looks the same everywhere."""
+    try:
+        import matplotlib
+    except ImportError:
+        raise ImportError(_NO_MATPLOTLIB) from None
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(settings)
+        yield
 
 
 def save(axes: Axes, path: Path) -> None:
     figure: Any = axes.figure
     figure.savefig(path, dpi=120)
-
-
-def _svg(axes: Axes) -> str:
-    """The picture as text, the same bytes for the same picture."""
-    from matplotlib import rc_context
-
-    figure: Any = axes.figure
-    buffer = io.StringIO()
-    with rc_context({"svg.hashsalt": "silverbirch"}):
-        figure.savefig(buffer, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
-    text = buffer.getvalue()
-    return text[text.index("<svg") :]

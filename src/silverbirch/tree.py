@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,19 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core, files, tree_state
+from .batches import Batch, Batches, batches_of, gathered, reported
 from .checks import (
     CF_DISTANCES,
+    Rows,
     as_bytes,
     as_choice,
     as_count,
-    as_rows,
     as_threads,
     as_threshold,
-    as_weights,
     bytes_text,
 )
-from .errors import ModelFileError
 from .features import ClusterFeatures
+from .kinds import load_as
 from .progress import Report, as_report
 
 _NO_LIMIT = 2**62
@@ -122,6 +122,8 @@ class CFTree:
     def insert(self, X: Any, weight: Any = None, *, progress: bool | Report | None = None) -> CFTree:
         """Adds rows (n, d), each counting `weight` times, or cluster features. Returns the tree.
 
+        X : an array, a data frame, or whatever `read_chunks` takes: paths, Arrow tables and streams, iterators of
+            chunks. Rows that do not come as an array are read a chunk at a time
         progress : True for a line on stderr, or a function of (done, total)
 
         Bad input raises and leaves the tree as it was. An interrupt leaves the rows inserted up to then.
@@ -133,11 +135,27 @@ class CFTree:
             with self._changing(X.n_dimensions) as core:
                 core.insert_features(*X.arrays(), report)
         else:
-            rows = as_rows(X, dtype=self.dtype)
-            weights = None if weight is None else as_weights(weight, len(rows), "weight")
-            with self._changing(rows.shape[1]) as core:
-                core.insert_rows(rows, weights, report)
+            batches = batches_of(X, weight, dtype=self.dtype)
+            with self._lock:
+                for batch, inner in reported(self._undone_by_failure(batches), report):
+                    with self._changing(batch.rows.shape[1]) as core:
+                        core.insert_rows(batch.rows, batch.weight, inner)
         return self
+
+    def _undone_by_failure(self, batches: Iterable[Batch]) -> Iterator[Batch]:
+        """The batches to insert. An error raised in here is one of reading, and the tree is then as it was; interrupts
+        of the inserting are none. A single batch needs no copy of the tree: it is read by then."""
+        before = None
+        try:
+            for batch in batches:
+                if before is None and not batch.is_all:
+                    before = tree_state.stored(self._core)
+                yield batch
+        except Exception:
+            if before is not None:
+                self._core = tree_state.restored(*before, self._core_options, self._threads)
+                self._forget()
+            raise
 
     def merge(self, tree: CFTree, *, progress: bool | Report | None = None) -> CFTree:
         """Adds all that another tree holds, leaf by leaf. Returns this tree.
@@ -207,16 +225,23 @@ class CFTree:
             return features
 
     def assign(self, X: Any, *, n_jobs: int | None = None, progress: bool | Report | None = None) -> NDArray[np.int64]:
-        """For each row the number of the leaf whose mean is exactly the nearest; the lowest one among equals."""
-        rows = as_rows(X, dtype=self.dtype)
-        threads = as_threads(n_jobs)
+        """For each row the number of the leaf whose mean is exactly the nearest; the lowest one among equals. X is as
+        in `insert`."""
+        batches = batches_of(X, dtype=self.dtype)
+        return self._assign_batches(batches, as_threads(n_jobs), as_report(progress, "nearest leaves"))
+
+    def _assign_batches(self, batches: Batches, threads: int, report: Report | None) -> NDArray[np.int64]:
         with self._lock:
-            core = self._filled_core()
-            _check_width(rows.shape[1], core.dim)
+            dim = self._filled_core().dim
             index = self._index or _core.NearestIndex(self.features.mean)
             if not self._busy:
                 self._index = index
-        return index.nearest(rows, threads, as_report(progress, "nearest leaves"))
+
+        def nearest(rows: Rows, inner: Report | None) -> NDArray[np.int64]:
+            _check_width(rows.shape[1], dim)
+            return index.nearest(rows, threads, inner)
+
+        return gathered(batches, nearest, report)
 
     def _filled_core(self) -> tree_state.Core:
         if self._core is None or self._core.leaf_count == 0:
@@ -260,19 +285,15 @@ class CFTree:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the whole tree; `load` gives it back so that it goes on to the same bits."""
-        with self._lock:
-            header, arrays = self._state()
-        files.write(path, "tree", header, arrays)
+        files.write(path, "tree", *self._to_file())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> CFTree:
-        header, arrays = files.read(path, "tree")
-        try:
-            return cls._from_state(header, arrays)
-        except (KeyError, TypeError, ValueError) as error:
-            raise ModelFileError(f"{path} does not hold a whole tree: {error}") from None
+        """The tree in a file, or that of the model in it."""
+        tree: CFTree = load_as(cls, "tree", path)
+        return tree
 
-    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def _to_file(self) -> tuple[dict[str, Any], files.Arrays]:
         parameters = {
             "threshold": self._initial_threshold,
             "max_leaves": self.max_leaves,
@@ -284,21 +305,22 @@ class CFTree:
         }
         if self._threads > 1:
             parameters["n_jobs"] = self._threads
-        header, arrays = tree_state.stored(self._core)
+        with self._lock:
+            header, arrays = tree_state.stored(self._core)
         return {"parameters": parameters, **header}, arrays
 
     @classmethod
-    def _from_state(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> CFTree:
-        tree = cls(**header["parameters"])
-        tree._reset(tree_state.restored(header, arrays, tree._core_options, tree._threads))
+    def _from_file(cls, state: dict[str, Any], arrays: files.Arrays) -> CFTree:
+        tree = cls(**state["parameters"])
+        own = {name: array for name, array in arrays.items() if not name.startswith("run.")}
+        tree._reset(tree_state.restored(state, own, tree._core_options, tree._threads))
         return tree
 
-    def __getstate__(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        with self._lock:
-            return self._state()
+    def __getstate__(self) -> tuple[dict[str, Any], files.Arrays]:
+        return self._to_file()
 
-    def __setstate__(self, state: tuple[dict[str, Any], dict[str, NDArray[Any]]]) -> None:
-        self.__dict__.update(CFTree._from_state(*state).__dict__)
+    def __setstate__(self, state: tuple[dict[str, Any], files.Arrays]) -> None:
+        self.__dict__.update(CFTree._from_file(*state).__dict__)
 
 
 def _check_width(columns: int, expected: int) -> None:

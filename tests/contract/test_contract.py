@@ -10,7 +10,8 @@ import pytest
 
 import silverbirch as sb
 
-NAMES = ["Betula", "CFTree", "ClusterFeatures", "Dendrogram", "MemoryLimitError", "ModelFileError", "linkage"]
+NAMES = ["Betula", "CFTree", "ClusterFeatures", "Dendrogram", "MemoryLimitError", "ModelFileError"]
+NAMES += ["linkage", "load", "read_chunks"]
 REQUIRED = inspect.Parameter.empty
 
 # Name → parameters by position, then by keyword only.
@@ -18,6 +19,10 @@ SIGNATURES = {
     "linkage": (
         {"data": REQUIRED, "method": "single", "metric": "euclidean", "optimal_ordering": False},
         {"weights": None, "mode": "linkage", "algorithm": "auto", "n_jobs": None, "progress": False},
+    ),
+    "read_chunks": (
+        {"source": REQUIRED},
+        {"columns": None, "numeric_only": False, "id_column": None, "chunk_rows": None},
     ),
     "ClusterFeatures": ({"weight": REQUIRED, "mean": REQUIRED, "sse": REQUIRED}, {}),
     "ClusterFeatures.merged_with": ({"self": REQUIRED, "other": REQUIRED}, {}),
@@ -40,6 +45,13 @@ SIGNATURES = {
     "CFTree.assign": ({"self": REQUIRED, "X": REQUIRED}, {"n_jobs": None, "progress": None}),
     "CFTree.save": ({"self": REQUIRED, "path": REQUIRED}, {}),
     "CFTree.load": ({"path": REQUIRED}, {}),
+    "ClusterFeatures.save": ({"self": REQUIRED, "path": REQUIRED}, {}),
+    "ClusterFeatures.load": ({"path": REQUIRED}, {}),
+    "Dendrogram.save": ({"self": REQUIRED, "path": REQUIRED}, {}),
+    "Dendrogram.load": ({"path": REQUIRED}, {}),
+    "Betula.save": ({"self": REQUIRED, "path": REQUIRED}, {}),
+    "Betula.load": ({"path": REQUIRED}, {}),
+    "load": ({"path": REQUIRED}, {}),
     "Betula": (
         {"n_clusters": None},
         {
@@ -148,7 +160,7 @@ def loaded_by(code):
     return set(result.stdout.split())
 
 
-OPTIONAL = {"scipy", "sklearn", "matplotlib", "pandas", "networkx", "dask"}
+OPTIONAL = {"scipy", "sklearn", "matplotlib", "pandas", "networkx", "dask", "pyarrow", "narwhals", "polars"}
 
 
 @pytest.mark.parametrize(

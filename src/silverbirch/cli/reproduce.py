@@ -1,13 +1,14 @@
-"""The command `silverbirch reproduce`."""
-
-from __future__ import annotations
+"""`silverbirch reproduce`: the paper's experiments, next to the published numbers."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from .console import failing_cleanly
 
+
+@failing_cleanly
 def reproduce(
     names: Annotated[
         list[str] | None,
@@ -29,11 +30,11 @@ def reproduce(
 
     Rows that are there are not measured again, so a run that was stopped goes on where it was.
     """
-    from .reproduction import reproduce as run
+    from ..experiments.reproduction import reproduce as run
 
-    try:
-        page = run(names or (), quick=quick, out=out, render_only=render_only, say=typer.echo)
-    except (ValueError, OSError, ImportError) as error:
-        typer.echo(f"Error: {error}", err=True)
-        raise typer.Exit(1) from None
-    typer.echo(f"\n{page.read_text(encoding='utf-8')}\nwritten: {page}")
+    def say(line: str) -> None:
+        typer.echo(line, err=True)
+
+    page = run(names or (), quick=quick, out=out, render_only=render_only, say=say)
+    typer.echo(page.read_text(encoding="utf-8"))
+    say(f"written: {page}")

@@ -1,0 +1,44 @@
+"""The command line: files in, labels, models and pages out.
+
+cluster.py      cluster                 features.py   aggregate, merge
+models.py       cut, report, info       demo.py       demo
+reproduce.py    reproduce
+options.py      what the options of all of them mean
+aggregating.py  the run that `cluster` and `aggregate` share
+results.py      the files they write    console.py, progress.py, summary.py   what they say
+"""
+
+from typing import Annotated
+
+import typer
+
+from .. import __version__
+from .cluster import cluster
+from .demo import demo
+from .features import aggregate, merge
+from .models import cut, info, report
+from .reproduce import reproduce
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Hierarchical clustering without the quadratic wall: files of any size to labels and a dendrogram, in bounded "
+    "memory.",
+    pretty_exceptions_enable=False,
+)
+for command in (cluster, aggregate, merge, cut, info, report, demo, reproduce):
+    app.command()(command)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"silverbirch {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    pass

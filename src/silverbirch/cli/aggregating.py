@@ -1,0 +1,123 @@
+"""The part that `cluster` and `aggregate` share: rows of files into the tree of a model."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..model import AggregateModel
+from ..pipeline.aggregation import Aggregation
+from ..pipeline.checkpoint import Checkpoint
+from ..pipeline.preparation import Preparation
+from ..pipeline.record import Record
+from ..pipeline.run_state import RunState
+from ..readers import RowSource, read_chunks
+from ..writers import check_free, check_labels, remove_leftovers
+from .console import Voice
+from .progress import pass_progress
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Which rows, and how they are made ready."""
+
+    inputs: list[str]
+    columns: str | None = None
+    numeric_only: bool = False
+    id_column: str | None = None
+    preparation: Preparation = field(default_factory=Preparation)
+
+    def open(self) -> RowSource:
+        columns = None if self.columns is None else [name.strip() for name in self.columns.split(",")]
+        return read_chunks(self.inputs, columns=columns, numeric_only=self.numeric_only, id_column=self.id_column)
+
+    def parameters(self) -> dict[str, Any]:
+        chosen = {"columns": self.columns, "numeric_only": self.numeric_only, "id_column": self.id_column}
+        return chosen | self.preparation.to_state()[0]
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The files to write, by what they are; those not asked for are None."""
+
+    paths: dict[str, Path | None]
+    force: bool
+    id_column: str | None = None
+
+    def wanted(self) -> dict[str, str]:
+        return {name: str(path) for name, path in self.paths.items() if path is not None}
+
+    def check(self, own: list[str]) -> None:
+        """All of them before any work; `own` were written by the run that is taken up again."""
+        for path in self.wanted().values():
+            check_free(path, self.force or path in own)
+        if (labels := self.paths.get("labels")) is not None:
+            check_labels(labels, self.id_column)
+
+
+@dataclass
+class Job:
+    """One run over files: what it reads, what it makes, what it says."""
+
+    reading: Reading
+    model: AggregateModel
+    outputs: Outputs
+    record: Record
+    voice: Voice
+    checkpoint_path: Path | None = None
+    checkpoint_seconds: float = 60.0
+
+    def aggregate(self) -> Aggregation:
+        source = self.reading.open()
+        self.record.input = source.fingerprint() or []
+        aggregation = Aggregation(source, self.model, self.reading.preparation)
+        checkpoint = self._checkpoint()
+        self.outputs.check(own=[] if checkpoint is None else checkpoint.resume(aggregation))
+        if checkpoint is not None:  # a run that was killed may have left them
+            for path in (str(checkpoint.path), *checkpoint.outputs):
+                remove_leftovers(path)
+        if aggregation.rows_of_stage:
+            self.voice.say(f"going on after row {aggregation.rows_of_stage:,}, from {self.checkpoint_path}")
+        with self.record.phase("aggregate"):
+            self._pass(aggregation, checkpoint)
+        self.model = aggregation.model
+        if checkpoint is not None:  # from here on outputs appear, one after the other
+            checkpoint.write(aggregation)
+        tree = self.model.tree_
+        self.record.counts |= asdict(aggregation.counts) | {
+            "columns": tree.features.n_dimensions,
+            "features": tree.n_leaves,
+            "rebuilds": tree.n_rebuilds,
+            "threshold": tree.threshold,
+        }
+        return aggregation
+
+    def _pass(self, aggregation: Aggregation, checkpoint: Checkpoint | None) -> None:
+        with pass_progress(self.voice.shows_progress, aggregation.source) as progress:
+
+            def after_chunk(now: Aggregation) -> None:
+                progress.update(now.stage, now.rows_of_stage, now.position, getattr(now.model, "tree_", None))
+                if checkpoint is not None:
+                    checkpoint(now)
+
+            aggregation.run(after_chunk)
+
+    def _checkpoint(self) -> Checkpoint | None:
+        """It belongs to what decides the tree: the cut and the linkage may still change."""
+        if self.checkpoint_path is None:
+            return None
+        identity = {
+            "input": self.record.input,
+            "preparation": self.reading.parameters(),
+            "tree": self.model._new_tree()._to_file()[0]["parameters"],
+        }
+        return Checkpoint(self.checkpoint_path, self.checkpoint_seconds, identity, list(self.outputs.wanted().values()))
+
+    def run_state(self, aggregation: Aggregation) -> RunState:
+        return RunState(aggregation.source.names, self.reading.id_column, aggregation.preparation, self.record.result())
+
+    def finish(self) -> None:
+        """All outputs are there: nothing is left to go on from."""
+        if self.checkpoint_path is not None:
+            self.checkpoint_path.unlink(missing_ok=True)

@@ -1,0 +1,142 @@
+"""`silverbirch cluster`: files, or features from many machines, to a dendrogram, labels, a model and a page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..model import AggregateModel
+from ..pipeline.budget import model_memory
+from ..pipeline.preparation import Preparation
+from ..pipeline.record import Record
+from ..pipeline.run_state import RunState
+from . import options
+from .aggregating import Job, Outputs, Reading
+from .console import Voice, failing_cleanly, usage
+from .features import insert_features
+from .results import write_labels, write_model, write_page, write_record
+from .summary import say_clusters
+
+_FEATURES = ".sb"
+
+
+@failing_cleanly
+def cluster(
+    inputs: options.Inputs,
+    clusters: options.Clusters = None,
+    height: options.Height = None,
+    columns: options.Columns = None,
+    numeric_only: options.NumericOnly = False,
+    id_column: options.IdColumn = None,
+    missing: options.Missing = "error",
+    scale: options.Scale = "none",
+    metric: options.Metric = "euclidean",
+    max_leaves: options.MaxLeaves = 25_000,
+    max_memory: options.MaxMemory = None,
+    threshold: options.Threshold = 0.0,
+    distance: options.Distance = None,
+    absorption: options.Absorption = None,
+    linkage: options.Linkage = "ward",
+    mode: options.Mode = "linkage",
+    algorithm: options.Algorithm = "auto",
+    labels: options.Labels = None,
+    model: options.Model = None,
+    page: options.Page = None,
+    record: options.RecordFile = None,
+    force: options.Force = False,
+    checkpoint: options.CheckpointFile = None,
+    checkpoint_every: options.CheckpointEvery = 60.0,
+    jobs: options.Jobs = 1,
+    quiet: options.Quiet = False,
+    as_json: options.Json = False,
+) -> None:
+    """Cluster the rows of files: a label for every row, the dendrogram, a model file, a page to read.
+
+    The rows go once through a tree into at most MAX-LEAVES cluster features, whatever their number. The exact
+    dendrogram of the features is built and cut. A second pass gives every row the label of its exactly nearest feature.
+    Memory stays flat.
+
+    Examples:
+
+      silverbirch cluster rows.parquet -k 500 --labels labels.parquet
+
+      silverbirch cluster day-*.csv -k 20 --columns x,y,z --id-column id --scale standard --labels labels.csv
+
+      silverbirch cluster all.sb -k 500 --model run.sb      # features from `aggregate` and `merge`
+    """
+    with usage():
+        check_cut(clusters, height, labels)
+        estimator = AggregateModel(
+            clusters,
+            distance_threshold=height,
+            linkage=linkage,
+            mode=mode,
+            algorithm=algorithm,
+            max_leaves=max_leaves,
+            max_memory=model_memory(max_memory),
+            threshold=threshold,
+            distance=distance,
+            absorption=absorption,
+            n_jobs=jobs,
+        )
+        estimator._new_tree()  # checks the parameters before anything is read
+    reading = Reading(inputs, columns, numeric_only, id_column, Preparation(missing, scale, metric))
+    outputs = Outputs({"labels": labels, "model": model, "report": page, "record": record}, force, id_column)
+    whole = Record("cluster", estimator.get_params() | reading.parameters(), outputs=outputs.wanted())
+    job = Job(reading, estimator, outputs, whole, Voice(quiet, as_json), checkpoint, checkpoint_every)
+    if any(name.endswith(_FEATURES) for name in inputs):
+        _cluster_features(job)
+    else:
+        _cluster_rows(job)
+    if record is not None:
+        write_record(record, job.record)
+    job.finish()
+    say_clusters(job.voice, job.record, job.model)
+
+
+def check_cut(clusters: int | None, height: float | None, labels: Path | None) -> None:
+    if clusters is not None and height is not None:
+        raise ValueError("-k and --height both say where to cut: give one of them")
+    if clusters is None and height is None and labels is not None:
+        raise ValueError("labels need a cut: give -k or --height")
+
+
+def _cluster_rows(job: Job) -> None:
+    aggregation = job.aggregate()
+    _cluster(job)
+    state = job.run_state(aggregation)
+    labels = job.outputs.paths["labels"]
+    if labels is not None:
+        with job.record.phase("label"):
+            write_labels(labels, aggregation.source, state, job.model, job.voice)
+    _write(job, state)
+
+
+def _cluster_features(job: Job) -> None:
+    with usage():
+        if not all(name.endswith(_FEATURES) for name in job.reading.inputs):
+            raise ValueError("features and rows together: aggregate the rows first, then give features only")
+        if job.outputs.paths["labels"] is not None:
+            raise ValueError("features have no rows to label: write a --model, then `silverbirch cut` it on the rows")
+        if job.checkpoint_path is not None or job.reading != Reading(job.reading.inputs):
+            raise ValueError("the rows were chosen and prepared when they were aggregated: leave those options out")
+    job.outputs.check(own=[])
+    job.record.input = [{"name": name} for name in job.reading.inputs]
+    with job.record.phase("merge"):
+        state = insert_features(job.reading.inputs, job.model.insert)
+    job.record.counts |= {"rows": job.model.tree_.n_points, "features": job.model.tree_.n_leaves}
+    _cluster(job)
+    _write(job, RunState(state.columns, state.id_column, state.preparation, job.record.result()))
+
+
+def _cluster(job: Job) -> None:
+    with job.record.phase("cluster"):
+        job.record.counts["clusters"] = job.model.n_clusters_
+
+
+def _write(job: Job, state: RunState) -> None:
+    model, page = job.outputs.paths["model"], job.outputs.paths["report"]
+    with job.record.phase("write"):
+        if model is not None:
+            write_model(model, job.model, state)
+        if page is not None:
+            write_page(page, job.model, state, job.record.measured())

@@ -1,0 +1,82 @@
+"""How the command line speaks: results on stdout, progress and errors on stderr, exit codes 0, 1 and 2."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, ParamSpec
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+_P = ParamSpec("_P")
+_TRACEBACK = "SILVERBIRCH_TRACEBACK"
+
+
+def failing_cleanly(command: Callable[_P, None]) -> Callable[_P, None]:
+    """What goes wrong for a reason a user can mend is one line on stderr and exit code 1."""
+
+    @functools.wraps(command)
+    def wrapped(*args: _P.args, **kwargs: _P.kwargs) -> None:
+        try:
+            command(*args, **kwargs)
+        except (typer.Exit, typer.BadParameter):
+            raise
+        except (ValueError, TypeError, OSError, MemoryError, ImportError) as error:
+            fail(str(error) or type(error).__name__)
+        except KeyboardInterrupt:
+            fail("interrupted")
+        except Exception as error:
+            if _TRACEBACK in os.environ:
+                raise
+            fail(f"unexpected {type(error).__name__}: {error}; please report it, with what {_TRACEBACK}=1 shows")
+
+    return wrapped
+
+
+def fail(message: str) -> None:
+    typer.echo(f"Error: {' '.join(message.split())}", err=True)
+    raise typer.Exit(1) from None
+
+
+@contextmanager
+def usage() -> Iterator[None]:
+    """A wrong value among the options is wrong usage: exit code 2."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+class Voice:
+    """What a command says: text for people, JSON for machines, or nothing."""
+
+    def __init__(self, quiet: bool, as_json: bool) -> None:
+        self.silent = quiet or as_json
+        self._as_json = as_json
+        self._out = Console(soft_wrap=True, highlight=False, quiet=self.silent)
+
+    @property
+    def shows_progress(self) -> bool:
+        return not self.silent and sys.stderr.isatty()
+
+    def say(self, text: str) -> None:
+        self._out.print(text, markup=False)
+
+    def table(self, rows: list[tuple[str, str]]) -> None:
+        grid = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+        grid.add_column(style="dim", no_wrap=True)
+        grid.add_column(overflow="fold")
+        for name, value in rows:
+            grid.add_row(name, value)
+        self._out.print(grid, markup=False)
+
+    def give(self, values: dict[str, Any]) -> None:
+        """The machine's answer, where it was asked for."""
+        if self._as_json:
+            typer.echo(json.dumps(values, indent=2))

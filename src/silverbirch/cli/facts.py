@@ -1,0 +1,85 @@
+"""What a file of ours holds, in plain values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from .. import files
+from ..dendrogram import Dendrogram
+from ..errors import ModelFileError
+from ..features import ClusterFeatures
+from ..kinds import restored
+from ..model import AggregateModel
+from ..pipeline.checkpoint import KIND as CHECKPOINT
+from ..pipeline.run_state import RunState
+from ..tree import CFTree
+
+
+def file_facts(path: Path) -> dict[str, Any]:
+    kind, state, arrays = files.read(path)
+    facts: dict[str, Any] = {"holds": kind, "bytes": path.stat().st_size}
+    if kind == CHECKPOINT:
+        return facts | {"written by": f"silverbirch {state['silverbirch']}"} | dict(state["counts"])
+    if kind not in _FACTS:
+        raise ModelFileError(f"{path} holds a {kind}: a newer silverbirch may know it")
+    restore = AggregateModel._from_file if kind == "model" else None
+    facts |= _FACTS[kind](restored(path, kind, state, arrays, restore))
+    return facts | _of_run(RunState.of_file(path, state, arrays, facts.get("columns", 0)))
+
+
+def _of_features(features: ClusterFeatures) -> dict[str, Any]:
+    total = features.total()
+    deviation = float(total.sse[0] / total.weight[0]) ** 0.5
+    return {
+        "features": len(features),
+        "columns": features.n_dimensions,
+        "rows": float(total.weight[0]),
+        "rmsd(1)": deviation,
+    }
+
+
+def _of_tree(tree: CFTree) -> dict[str, Any]:
+    known = _of_features(tree.features) if len(tree) else {"features": 0}
+    return known | {
+        "threshold": tree.threshold,
+        "rebuilds": tree.n_rebuilds,
+        "distance": tree.distance,
+        "absorption": tree.absorption,
+        "max_leaves": tree.max_leaves,
+    }
+
+
+def _of_dendrogram(dendrogram: Dendrogram) -> dict[str, Any]:
+    known = {} if dendrogram.features is None else _of_features(dendrogram.features)
+    return {"leaves": dendrogram.n_leaves, "height": float(dendrogram.Z[:, 2].max(initial=0.0))} | known
+
+
+def _of_model(model: AggregateModel) -> dict[str, Any]:
+    facts = _of_tree(model.tree_) | {"linkage": model.linkage, "mode": model.mode}
+    if model._clustering is not None:
+        facts |= {"height": float(model.linkage_matrix_[:, 2].max(initial=0.0)), "clusters": model.n_clusters_}
+    return facts
+
+
+_FACTS: dict[str, Any] = {
+    "features": _of_features,
+    "tree": _of_tree,
+    "dendrogram": _of_dendrogram,
+    "model": _of_model,
+}
+
+
+def _of_run(state: RunState) -> dict[str, Any]:
+    """What the command line adds to a file, as far as there is something to say."""
+    preparation = state.preparation
+    facts: dict[str, Any] = {
+        "names": None if state.columns is None else list(state.columns),
+        "id column": state.id_column,
+        "missing": None if preparation.missing == "error" else preparation.missing,
+        "scale": None if preparation.scale == "none" else preparation.scale,
+        "metric": None if preparation.metric == "euclidean" else preparation.metric,
+        "made by": state.record.get("command"),
+        "input": [str(file.get("name")) for file in state.record.get("input", [])] or None,
+    }
+    return {name: value for name, value in facts.items() if value is not None}

@@ -1,0 +1,145 @@
+"""`silverbirch aggregate` and `silverbirch merge`: features made on many machines, put together on one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from .. import files
+from ..errors import ModelFileError
+from ..features import ClusterFeatures
+from ..model import AggregateModel
+from ..pipeline.budget import model_memory
+from ..pipeline.preparation import Preparation
+from ..pipeline.record import Record
+from ..pipeline.run_state import RunState
+from ..tree import CFTree
+from . import options
+from .aggregating import Job, Outputs, Reading
+from .console import Voice, failing_cleanly, usage
+from .results import write_record
+from .summary import say_run
+
+FeatureFiles = Annotated[
+    list[str], typer.Argument(metavar="FEATURES…", help="Files that `silverbirch aggregate` or `merge` wrote.")
+]
+
+
+@failing_cleanly
+def aggregate(
+    inputs: options.Inputs,
+    out: options.Out,
+    columns: options.Columns = None,
+    numeric_only: options.NumericOnly = False,
+    id_column: options.IdColumn = None,
+    missing: options.Missing = "error",
+    scale: options.Scale = "none",
+    metric: options.Metric = "euclidean",
+    max_leaves: options.MaxLeaves = 25_000,
+    max_memory: options.MaxMemory = None,
+    threshold: options.Threshold = 0.0,
+    distance: options.Distance = None,
+    absorption: options.Absorption = None,
+    record: options.RecordFile = None,
+    force: options.Force = False,
+    checkpoint: options.CheckpointFile = None,
+    checkpoint_every: options.CheckpointEvery = 60.0,
+    jobs: options.Jobs = 1,
+    quiet: options.Quiet = False,
+    as_json: options.Json = False,
+) -> None:
+    """Aggregate the rows of files into cluster features, to be merged and clustered elsewhere.
+
+    Features are a few megabytes, whatever the number of rows. Made on many machines, `merge` puts them together and
+    `cluster` takes them in the place of rows. The scale of columns is that of the rows read here: features of
+    differently scaled rows do not merge, so scale before, or not at all.
+
+    Examples:
+
+      silverbirch aggregate part-07.parquet --max-leaves 100000 -o part-07.sb
+
+      silverbirch merge part-*.sb -o all.sb
+    """
+    with usage():
+        model = AggregateModel(
+            max_leaves=max_leaves,
+            max_memory=model_memory(max_memory),
+            threshold=threshold,
+            distance=distance,
+            absorption=absorption,
+            n_jobs=jobs,
+        )
+        model._new_tree()  # checks the parameters before anything is read
+    reading = Reading(inputs, columns, numeric_only, id_column, Preparation(missing, scale, metric))
+    outputs = Outputs({"features": out, "record": record}, force)
+    parameters = model._new_tree()._to_file()[0]["parameters"] | reading.parameters()
+    job = Job(
+        reading, model, outputs, Record("aggregate", parameters), Voice(quiet, as_json), checkpoint, checkpoint_every
+    )
+    aggregation = job.aggregate()
+    job.record.outputs = outputs.wanted()
+    with job.record.phase("write"):
+        _write(str(out), job.model.features_, job.run_state(aggregation))
+    if record is not None:
+        write_record(record, job.record)
+    job.finish()
+    say_run(job.voice, job.record)
+
+
+@failing_cleanly
+def merge(
+    inputs: FeatureFiles,
+    out: options.Out,
+    max_leaves: options.MaxLeaves = 25_000,
+    max_memory: options.MaxMemory = None,
+    force: options.Force = False,
+    quiet: options.Quiet = False,
+    as_json: options.Json = False,
+) -> None:
+    """Merge features from several files into one file.
+
+    All must be of the same columns, prepared alike. There are as many features as the files have together, up to
+    MAX-LEAVES; beyond that the nearest ones are merged.
+
+    Example: silverbirch merge part-*.sb -o all.sb
+    """
+    voice, outputs = Voice(quiet, as_json), Outputs({"features": out}, force)
+    with usage():
+        tree = CFTree(max_leaves=max_leaves, max_memory=model_memory(max_memory))
+    outputs.check(own=[])
+    record = Record("merge", {"max_leaves": max_leaves, "max_memory": max_memory}, [{"name": name} for name in inputs])
+    with record.phase("merge"):
+        state = insert_features(inputs, tree.insert)
+    record.counts |= {"rows": tree.n_points, "features": tree.n_leaves}
+    record.outputs = outputs.wanted()
+    _write(str(out), tree.features, RunState(state.columns, state.id_column, state.preparation, record.result()))
+    say_run(voice, record)
+
+
+def insert_features(paths: list[str], insert: Callable[[ClusterFeatures], Any]) -> RunState:
+    """Hands over the features of one file after the other, as long as they lie in the same space; what is known of
+    their rows."""
+    first: RunState | None = None
+    for path in paths:
+        features, state = read_features(path)
+        first = first or state
+        if state.columns != first.columns:
+            raise ModelFileError(f"{path} has other columns than {paths[0]}: features merge column by column")
+        if not state.prepares_like(first):
+            raise ModelFileError(f"{path} has rows scaled otherwise than {paths[0]}: scale them alike, or not at all")
+        insert(features)
+    assert first is not None  # there is at least one path
+    return first
+
+
+def read_features(path: str) -> tuple[ClusterFeatures, RunState]:
+    """Those of a features file, a tree, a dendrogram or a model; and what is known of their rows."""
+    features = ClusterFeatures.load(path)
+    _, state, arrays = files.read(path)
+    return features, RunState.of_file(path, state, arrays, features.n_dimensions)
+
+
+def _write(path: str, features: ClusterFeatures, state: RunState) -> None:
+    files.write(path, "features", *state.added_to(*features._to_file()))

@@ -1,0 +1,165 @@
+"""`silverbirch cut`, `silverbirch report` and `silverbirch info`: what can be done with a model file."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .. import files
+from ..errors import ModelFileError
+from ..kinds import restored
+from ..model import AggregateModel
+from ..pipeline.record import Record
+from ..pipeline.run_state import RunState
+from ..readers import read_chunks
+from ..writers import label_writer
+from . import options
+from .aggregating import Outputs
+from .cluster import check_cut
+from .console import Voice, failing_cleanly, usage
+from .facts import file_facts
+from .results import write_labels, write_model, write_page
+from .summary import say_clusters
+
+ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that `silverbirch cluster --model` wrote.")]
+Rows = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[INPUT…]", help="The rows to label; without any, the features of the model are labelled."),
+]
+
+
+@failing_cleanly
+def cut(
+    model: ModelFile,
+    inputs: Rows = None,
+    clusters: options.Clusters = None,
+    height: options.Height = None,
+    labels: options.Labels = None,
+    id_column: options.IdColumn = None,
+    new_model: Annotated[
+        Path | None, typer.Option("--model", rich_help_panel=options.OUTPUT, help="The model with the new cut.")
+    ] = None,
+    page: options.Page = None,
+    force: options.Force = False,
+    jobs: options.Jobs = 1,
+    quiet: options.Quiet = False,
+    as_json: options.Json = False,
+) -> None:
+    """Cut the dendrogram of a model elsewhere, and label rows by it. Nothing is clustered again.
+
+    Rows are read by the columns of the model and prepared as its rows were. They need not be the rows it was made of.
+
+    Examples:
+
+      silverbirch cut run.sb -k 20 rows.parquet --labels coarse.parquet
+
+      silverbirch cut run.sb --height 3.5 --labels leaves.csv      # a label for each feature of the model
+    """
+    with usage():
+        check_cut(clusters, height, labels)
+        if clusters is None and height is None:
+            raise ValueError("give -k or --height: where to cut")
+        if inputs and labels is None:
+            raise ValueError("rows are read to be labelled: name the file for --labels")
+    voice = Voice(quiet, as_json)
+    estimator, state = read_model(model)
+    id_column = id_column or state.id_column
+    outputs = Outputs({"labels": labels, "model": new_model, "report": page}, force, id_column if inputs else None)
+    outputs.check(own=[])
+    parameters = {"n_clusters": clusters, "distance_threshold": height}
+    record = Record("cut", parameters, [{"name": str(model)}, *({"name": name} for name in inputs or [])])
+    with record.phase("cut"):
+        estimator.set_params(**parameters, n_jobs=jobs).cluster_again()
+    record.counts |= {"rows": estimator.tree_.n_points, "features": estimator.tree_.n_leaves}
+    record.counts["clusters"] = estimator.n_clusters_
+    record.outputs = outputs.wanted()
+    if labels is not None:
+        with record.phase("label"):
+            _write_labels(labels, inputs or [], state, id_column, estimator, voice)
+    if new_model is not None:
+        write_model(new_model, estimator, state)
+    if page is not None:
+        write_page(page, estimator, state, state.record)
+    say_clusters(voice, record, estimator)
+
+
+@failing_cleanly
+def report(
+    model: ModelFile,
+    out: options.Out,
+    clusters: options.Clusters = None,
+    height: options.Height = None,
+    record: Annotated[
+        Path | None, typer.Option(help="The record of the run, from `cluster --record`: adds times and memory.")
+    ] = None,
+    force: options.Force = False,
+) -> None:
+    """Write a page to read: the dendrogram, the rmsd curve, the clusters, and how they were made.
+
+    Example: silverbirch report run.sb -o run.html
+    """
+    with usage():
+        check_cut(clusters, height, None)
+    Outputs({"report": out}, force).check(own=[])
+    estimator, state = read_model(model)
+    if clusters is not None or height is not None:
+        estimator.set_params(n_clusters=clusters, distance_threshold=height).cluster_again()
+    write_page(out, estimator, state, state.record if record is None else _read_record(record))
+
+
+@failing_cleanly
+def info(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A model, features, a tree, a dendrogram, a checkpoint.")
+    ],
+    as_json: options.Json = False,
+) -> None:
+    """Tell what a file holds.
+
+    Example: silverbirch info run.sb
+    """
+    voice = Voice(quiet=False, as_json=as_json)
+    facts = file_facts(file)
+    voice.table([(name, _text(value)) for name, value in facts.items()])
+    voice.give(facts)
+
+
+def read_model(path: Path) -> tuple[AggregateModel, RunState]:
+    """The model for prepared rows, and how they are prepared."""
+    kind, state, arrays = files.read(path)
+    if kind != "model":
+        raise ModelFileError(f"{path} holds a {kind}, not a model: `silverbirch cluster` makes one of it")
+    model = restored(path, kind, state, arrays, AggregateModel._from_file)
+    return model, RunState.of_file(path, state, arrays, model.n_features_in_)
+
+
+def _write_labels(
+    path: Path, inputs: list[str], state: RunState, id_column: str | None, model: AggregateModel, voice: Voice
+) -> None:
+    if not inputs:
+        with label_writer(path, force=True) as writer:
+            writer.write(model.subcluster_labels_)
+        return
+    columns = None if state.columns is None else list(state.columns)
+    source = read_chunks(inputs, columns=columns, id_column=id_column)
+    write_labels(path, source, replace(state, id_column=id_column), model, voice)
+
+
+def _read_record(path: Path) -> dict[str, Any]:
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path} is not a record of a run: {error}") from None
+    if not isinstance(record, dict):
+        raise ValueError(f"{path} is not a record of a run: give the file that `cluster --record` wrote")
+    return record
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, float | int) and not isinstance(value, bool):
+        return f"{value:,.12g}"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

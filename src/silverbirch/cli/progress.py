@@ -1,0 +1,64 @@
+"""A line on stderr that says how far a pass over the rows is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+from .. import memory
+from ..checks import bytes_text
+from ..readers import Position, RowSource
+from ..tree import CFTree
+
+
+class PassProgress:
+    """Rows, how fast they come, and what the tree makes of them. The source says how much is left, by rows or bytes."""
+
+    def __init__(self, progress: Progress, source: RowSource) -> None:
+        self._progress = progress
+        self._source = source
+        self._name = ""
+        self._task: TaskID | None = None
+        # Up to the first chunk seen: rows of a resumed pass took no time here.
+        self._first_rows, self._begun = 0, time.monotonic()
+
+    def update(self, name: str, rows: int, position: Position, tree: CFTree | None = None) -> None:
+        if self._task is None or name != self._name:
+            self._task = self._begin(name, rows)
+        speed = (rows - self._first_rows) / max(time.monotonic() - self._begun, 1e-3)
+        parts = [f"{rows:,} rows", f"{_short(speed)} rows/s"]
+        if tree is not None:
+            parts += [f"{tree.n_leaves:,} leaves", f"{tree.n_rebuilds} rebuilds", f"threshold {tree.threshold:.3g}"]
+        resident = memory.now()
+        if resident is not None:
+            parts.append(bytes_text(resident))
+        fraction = self._source.fraction(position)
+        total = None if fraction is None else 1.0
+        self._progress.update(self._task, total=total, completed=fraction or 0.0, detail=" · ".join(parts))
+
+    def _begin(self, name: str, rows: int) -> TaskID:
+        if self._task is not None:
+            self._progress.remove_task(self._task)
+        self._name, self._first_rows, self._begun = name, rows, time.monotonic()
+        return self._progress.add_task(name, total=None, detail="")
+
+
+def _short(number: float) -> str:
+    return f"{number / 1e6:.2f} M" if number >= 1e6 else f"{number:,.0f}"
+
+
+@contextmanager
+def pass_progress(shown: bool, source: RowSource) -> Iterator[PassProgress]:
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=20),
+        TaskProgressColumn(),
+        TimeRemainingColumn(compact=True),
+        TextColumn("{task.fields[detail]}"),
+    )
+    with Progress(*columns, console=Console(stderr=True), disable=not shown, transient=True) as progress:
+        yield PassProgress(progress, source)

@@ -1,0 +1,59 @@
+"""Writing what a run gives: labels, model, page, record."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from .. import files
+from ..model import AggregateModel
+from ..pipeline.labelling import label_rows
+from ..pipeline.record import Record
+from ..pipeline.run_state import RunState
+from ..readers import Position, RowSource
+from ..writers import label_writer, new_file
+from .console import Voice
+from .progress import pass_progress
+
+
+def write_labels(path: Path, source: RowSource, state: RunState, model: AggregateModel, voice: Voice) -> int:
+    """A second pass over the rows; returns their number."""
+    with_ids = state.id_column is not None
+    with (
+        label_writer(path, id_name=state.id_column, force=True) as writer,
+        pass_progress(voice.shows_progress, source) as progress,
+    ):
+
+        def after_chunk(rows: int, position: Position) -> None:
+            progress.update("labels", rows, position)
+
+        return label_rows(source, state.preparation, model, writer, with_ids=with_ids, after_chunk=after_chunk)
+
+
+def write_model(path: Path, model: AggregateModel, state: RunState) -> None:
+    if state.columns is not None:
+        model.feature_names_in_ = np.array(state.columns, dtype=object)
+    files.write(path, "model", *state.added_to(*model._to_file()))
+
+
+def write_page(path: Path, model: AggregateModel, state: RunState, record: dict[str, object]) -> None:
+    from ..report import write_report
+
+    how = state.preparation
+    known = how.shift is not None and how.factor is not None and how.metric == "euclidean"
+    scale = (how.shift, how.factor) if known else None
+    write_report(path, model, title=_title(state), record=record, column_names=state.columns, scale=scale, force=True)
+
+
+def _title(state: RunState) -> str:
+    names = [Path(str(file.get("name"))).name for file in state.record.get("input", [])]
+    if not names:
+        return "silverbirch report"
+    return names[0] + (f" and {len(names) - 1} more files" if len(names) > 1 else "")
+
+
+def write_record(path: Path, record: Record) -> None:
+    with new_file(path, force=True) as file:
+        file.write((json.dumps(record.measured(), indent=2) + "\n").encode())

@@ -1,0 +1,62 @@
+"""What an estimator was given: rows of the right width and names, whatever holds them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_array, validate_data
+
+from .batches import Batches, batches_of_frame, batches_of_rows, batches_of_source
+from .checks import Rows, as_rows
+from .readers import RowSource, is_stream, read_chunks
+from .readers.frames import is_frame
+
+_AS_ROWS = {"dtype": [np.float64, np.float32], "order": "C"}
+
+
+def checked_array(estimator: Any, X: Any, *, reset: bool) -> Rows:
+    return as_rows(validate_data(estimator, X, reset=reset, **_AS_ROWS))
+
+
+def checked_batches(estimator: Any, X: Any, sample_weight: Any, *, reset: bool) -> Batches:
+    """The rows in batches; values of tables, files and streams are checked when their turn comes."""
+    if is_stream(X):
+        source = read_chunks(X)
+        _check_columns(estimator, source, reset=reset)
+        return batches_of_source(source, sample_weight, weight_name="sample_weight")
+    if is_frame(X):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+
+        def convert(part: Any, first_row: int) -> Rows:
+            return as_rows(check_array(part, **_AS_ROWS, estimator=estimator, input_name="X"), first_row=first_row)
+
+        return batches_of_frame(X, sample_weight, convert, "sample_weight")
+    return batches_of_rows(checked_array(estimator, X, reset=reset), sample_weight, "sample_weight")
+
+
+def _check_columns(estimator: Any, source: RowSource, *, reset: bool) -> None:
+    """What `validate_data` does for tables in memory."""
+    names = None if source.names is None else np.array(source.names, dtype=object)
+    if reset:
+        estimator.n_features_in_ = source.n_dimensions
+        estimator.__dict__.pop("feature_names_in_", None)
+        if names is not None:
+            estimator.feature_names_in_ = names
+        return
+    if source.n_dimensions != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {source.n_dimensions} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input: choose them by read_chunks(…, columns=…)"
+        )
+    known = getattr(estimator, "feature_names_in_", None)
+    if known is not None and names is not None and list(names) != list(known):
+        raise ValueError(
+            f"X has columns {_some(names)}, but the model was fitted to {_some(known)}: choose them, in this order, by "
+            "read_chunks(…, columns=…)"
+        )
+
+
+def _some(names: NDArray[Any]) -> str:
+    return ", ".join(map(repr, names[:5])) + (", …" if len(names) > 5 else "")

@@ -1,0 +1,31 @@
+"""What memory this process has and has had, in bytes; None where the system does not say."""
+
+import sys
+
+
+def peak() -> int | None:
+    """The most so far."""
+    # On Linux getrusage would include the process that this one was started from.
+    return _of_linux("VmHWM") or _of_getrusage()
+
+
+def now() -> int | None:
+    return _of_linux("VmRSS")
+
+
+def _of_linux(name: str) -> int | None:
+    try:
+        with open("/proc/self/status", encoding="ascii", errors="replace") as file:
+            line = next((line for line in file if line.startswith(f"{name}:")), None)
+    except OSError:
+        return None
+    return None if line is None else int(line.split()[1]) * 1024
+
+
+def _of_getrusage() -> int | None:
+    try:
+        import resource
+    except ImportError:  # not a Unix
+        return None
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return int(most if sys.platform == "darwin" else most * 1024)

@@ -1,0 +1,330 @@
+"""A tree and the clustering of its leaves: what `Betula` and the command line share. It needs numpy alone."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core, files, model_state
+from .batches import Batch, Batches, batches_of_rows, gathered, reported
+from .checks import (
+    ALGORITHMS,
+    MODES,
+    Floats,
+    as_bytes,
+    as_choice,
+    as_count,
+    as_flag,
+    as_method,
+    as_rows,
+    as_threads,
+    as_threshold,
+)
+from .dendrogram import Dendrogram
+from .features import ClusterFeatures
+from .linkage import cluster_features
+from .progress import Report, reporter
+from .tree import CFTree
+
+# The CF distance that goes with a linkage (table 2 of the paper); the others see means only: the tree's default.
+_MATCHING_DISTANCE = {"average": "average", "weighted": "average", "centroid": "centroid", "median": "centroid"}
+_FIRST_ROWS = 10_000
+
+
+@dataclass(frozen=True)
+class Clustering:
+    """What follows from the leaves and the parameters."""
+
+    dendrogram: Dendrogram
+    made_by: tuple[str, str, str]  # linkage, mode, algorithm
+    leaf_labels: NDArray[np.int64]
+    centers: Floats
+
+
+class Refined:
+    """Leaves that no longer are those of the tree, and where rows find the nearest of them."""
+
+    def __init__(self, features: ClusterFeatures) -> None:
+        self.features = features
+        self._index: _core.NearestIndex | None = None
+
+    def _assign_batches(self, batches: Batches, threads: int, report: Report | None) -> NDArray[np.int64]:
+        index = self._index = self._index or _core.NearestIndex(self.features.mean)
+        return gathered(batches, lambda rows, inner: index.nearest(rows, threads, inner), report)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_index": None}
+
+
+class AggregateModel:
+    """Rows or features go into the tree; its leaves are clustered when a result is first asked for, and cut by the
+    parameters, which are those of `Betula`."""
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        distance_threshold: float | None = None,
+        linkage: str = "ward",
+        max_leaves: int | None = 25_000,
+        max_memory: int | str | None = None,
+        threshold: float = 0.0,
+        distance: str | None = None,
+        absorption: str | None = None,
+        mode: str = "linkage",
+        algorithm: str = "auto",
+        refine: int = 0,
+        n_jobs: int | None = None,
+        progress: bool = False,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.distance_threshold = distance_threshold
+        self.linkage = linkage
+        self.max_leaves = max_leaves
+        self.max_memory = max_memory
+        self.threshold = threshold
+        self.distance = distance
+        self.absorption = absorption
+        self.mode = mode
+        self.algorithm = algorithm
+        self.refine = refine
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+    tree_: CFTree
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    _first_rows: NDArray[Any]
+    _clustering: Clustering | None
+    _labels: NDArray[np.int64] | None
+    _refined: Refined | None
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        names = list(inspect.signature(AggregateModel.__init__).parameters)[1:]
+        return {name: getattr(self, name) for name in names}
+
+    def set_params(self, **parameters: Any) -> Self:
+        for name, value in parameters.items():
+            setattr(self, name, value)
+        return self
+
+    def _require_fitted(self) -> None:
+        if not hasattr(self, "tree_"):
+            raise ValueError("the model is empty: insert rows first")
+
+    # -- filling the tree
+
+    def insert(self, X: Any) -> Self:
+        """Adds an array of rows, or cluster features."""
+        rows = X.mean if isinstance(X, ClusterFeatures) else as_rows(X)
+        if not hasattr(self, "tree_"):
+            self.n_features_in_ = rows.shape[1]
+        elif rows.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has {rows.shape[1]} columns but the model has {self.n_features_in_}: pass the same columns"
+            )
+        tree, first_rows = (self.tree_, self._first_rows) if hasattr(self, "tree_") else (self._new_tree(), None)
+        if isinstance(X, ClusterFeatures):
+            self._insert_features(tree, X, first_rows)
+        else:
+            self._insert(tree, batches_of_rows(rows, None, ""), first_rows)
+        return self
+
+    def _insert_features(self, tree: CFTree, features: ClusterFeatures, first: NDArray[Any] | None) -> None:
+        """Their means stand for the first rows."""
+        self._take(tree, self._first_of_stream(tree, features.mean[:0] if first is None else first, features.mean))
+        tree.insert(features, progress=reporter(self.progress, "tree"))
+
+    @contextlib.contextmanager
+    def _unchanged_by_failure(self) -> Iterator[None]:
+        before = self.__dict__.copy()
+        try:
+            yield
+        except BaseException:
+            self.__dict__ = before
+            raise
+
+    def _insert(self, tree: CFTree, batches: Batches, first_rows: NDArray[Any] | None) -> None:
+        taken = tree._undone_by_failure(self._taken(tree, batches, first_rows))
+        for batch, report in reported(taken, reporter(self.progress, "tree")):
+            tree.insert(batch.rows, batch.weight, progress=report)
+        if tree.n_leaves == 0:
+            raise ValueError("sample_weight is zero for all rows: at least one row has to count")
+
+    def _taken(self, tree: CFTree, batches: Batches, first: NDArray[Any] | None) -> Iterator[Batch]:
+        """The batches, while the first rows are kept; what was known is dropped before each, because an interrupt
+        leaves the rows up to then in the tree. An error raised in here is one of reading: all is as it was."""
+        before = self.__dict__.copy()
+        try:
+            for batch in batches:
+                first = self._first_of_stream(tree, batch.rows[:0] if first is None else first, batch.rows)
+                self._take(tree, first)
+                yield batch
+        except Exception:
+            self.__dict__ = before
+            raise
+
+    def _take(self, tree: CFTree, first_rows: NDArray[Any]) -> None:
+        self.tree_ = tree
+        self._first_rows = first_rows
+        self._clustering = None
+        self._labels = None
+        self._refined = None
+
+    def _nearest_leaf(self, batches: Batches) -> NDArray[np.int64]:
+        leaves = self._refined or self.tree_
+        return leaves._assign_batches(batches, as_threads(self.n_jobs), reporter(self.progress, "nearest leaves"))
+
+    def _first_of_stream(self, tree: CFTree, first: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
+        """Clusters are numbered by the first row they occur in. A stream does not come back, so as many of its first
+        rows are kept as there may be leaves, or ten thousand where memory is no concern."""
+        leaves = tree.leaf_limit(rows.shape[1])
+        limit = leaves if leaves is not None and self.max_memory is not None else max(leaves or 0, _FIRST_ROWS)
+        return first if len(first) >= limit else np.concatenate([first, rows[: limit - len(first)]])
+
+    def _new_tree(self) -> CFTree:
+        self._check_parameters()
+        return CFTree(
+            threshold=self.threshold,
+            max_leaves=self.max_leaves,
+            max_memory=self.max_memory,
+            distance=_MATCHING_DISTANCE.get(self.linkage, "ward") if self.distance is None else self.distance,
+            absorption="radius" if self.absorption is None else self.absorption,
+            n_jobs=self.n_jobs,
+        )
+
+    def _check_parameters(self) -> None:
+        """What can be known to be wrong before the rows are read; the tree checks its own parameters."""
+        mode = as_choice(self.mode, "mode", MODES)
+        as_method(self.linkage, mode, "linkage")
+        as_choice(self.algorithm, "algorithm", ALGORITHMS)
+        as_threads(self.n_jobs)
+        as_count(self.refine, "refine", least=0)
+        as_flag(self.progress, "progress")
+        if self.n_clusters is not None:
+            as_count(self.n_clusters, "n_clusters")
+        if self.n_clusters is not None and self.distance_threshold is not None:
+            raise ValueError("n_clusters and distance_threshold both say where to cut: set one of them to None")
+        if self.distance_threshold is not None:
+            as_threshold(self.distance_threshold, "distance_threshold")
+
+    # -- clustering the leaves
+
+    def _cluster(self, leaf_of_row: NDArray[np.int64], known: Clustering | None = None) -> Clustering:
+        """Clusters the leaves and cuts; a dendrogram that is known, of the same leaves and linkage, is cut again."""
+        made_by = (self.linkage, self.mode, self.algorithm)
+        usable = known is not None and known.made_by == made_by
+        dendrogram = known.dendrogram if known is not None and usable else self._new_dendrogram()
+        if self.distance_threshold is not None:
+            labels = dendrogram.cut(height=self.distance_threshold)
+        else:
+            labels = dendrogram.cut(n_clusters=1 if self.n_clusters is None else self.n_clusters)
+        labels = _numbered_by_first_row(labels, leaf_of_row)
+        return Clustering(dendrogram, made_by, labels, means_of_groups(self.features_, labels))
+
+    def _new_dendrogram(self) -> Dendrogram:
+        features = self.features_
+        left = None if self.max_memory is None else max(0, as_bytes(self.max_memory) - self.tree_.memory_bytes)
+        Z = cluster_features(
+            features,
+            self.linkage,
+            self.mode,
+            self.algorithm,
+            n_jobs=self.n_jobs,
+            progress=self.progress,
+            max_memory=left,
+        )
+        return Dendrogram(Z, features)
+
+    def _cluster_now(self, known: Clustering | None = None) -> Clustering:
+        """The clustering of the leaves as they are; computed when first asked for after `partial_fit`."""
+        self._require_fitted()
+        if self._clustering is None:
+            first_rows = batches_of_rows(self._first_rows, None, "")
+            self._clustering = self._cluster(self._nearest_leaf(first_rows), known)
+        return self._clustering
+
+    def cluster_again(self) -> Self:
+        """By the parameters as they are now; a dendrogram of the same linkage is only cut again."""
+        self._check_parameters()
+        self._require_fitted()
+        with self._unchanged_by_failure():
+            known, refined = self._clustering, self._refined
+            self._take(self.tree_, self._first_rows)
+            self._refined = refined
+            self._cluster_now(known)
+        return self
+
+    def labels_of(self, rows: NDArray[Any]) -> NDArray[np.int64]:
+        """The cluster of each row's exactly nearest leaf."""
+        labels: NDArray[np.int64] = self.subcluster_labels_[self._nearest_leaf(batches_of_rows(rows, None, ""))]
+        return labels
+
+    @property
+    def features_(self) -> ClusterFeatures:
+        self._require_fitted()
+        return (self._refined or self.tree_).features
+
+    @property
+    def threshold_(self) -> float:
+        self._require_fitted()
+        return self.tree_.threshold
+
+    @property
+    def subcluster_centers_(self) -> Floats:
+        return self.features_.mean
+
+    @property
+    def dendrogram_(self) -> Dendrogram:
+        return self._cluster_now().dendrogram
+
+    @property
+    def linkage_matrix_(self) -> Floats:
+        return self.dendrogram_.Z
+
+    @property
+    def subcluster_labels_(self) -> NDArray[np.int64]:
+        return self._cluster_now().leaf_labels
+
+    @property
+    def cluster_centers_(self) -> Floats:
+        return self._cluster_now().centers
+
+    @property
+    def n_clusters_(self) -> int:
+        return len(self.cluster_centers_)
+
+    # -- files
+
+    def _to_file(self) -> tuple[dict[str, Any], files.Arrays]:
+        return model_state.stored(self)
+
+    @classmethod
+    def _from_file(cls, state: dict[str, Any], arrays: files.Arrays) -> Self:
+        return model_state.restored(cls, state, arrays)
+
+
+def _numbered_by_first_row(leaf_labels: NDArray[np.int64], leaf_of_row: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The same clusters, numbered by the first row they occur in; those no row falls into come last."""
+    row_labels = leaf_labels[leaf_of_row]
+    seen, first = np.unique(row_labels, return_index=True)
+    unseen = np.setdiff1d(leaf_labels, seen)
+    order = np.concatenate([seen[np.argsort(first)], unseen])
+    number = np.empty(len(order), dtype=np.int64)
+    number[order] = np.arange(len(order))
+    return number[leaf_labels]
+
+
+def means_of_groups(features: ClusterFeatures, labels: NDArray[np.int64]) -> Floats:
+    """The mean of each cluster, summed relative to a point of the data so that a far origin costs no digits."""
+    weight = np.bincount(labels, features.weight)
+    origin = features.mean[0]
+    sums = [np.bincount(labels, features.weight * column) for column in (features.mean - origin).T]
+    means: Floats = origin + np.stack(sums, axis=1) / weight[:, None]
+    return means

@@ -1,0 +1,77 @@
+"""The first pass: chunks of a source, prepared, into the tree of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..model import AggregateModel
+from ..readers import START, Position, RowSource
+from .preparation import ColumnStatistics, Preparation
+
+
+@dataclass
+class Counts:
+    rows: int = 0  # read, those left out included
+    dropped: int = 0  # rows left out for missing values
+    filled: int = 0  # missing values filled in
+
+
+@dataclass
+class Aggregation:
+    """Where the pass is. Between two chunks this is all there is to know: stored and taken up again, it ends the same.
+
+    Where columns have to be known before rows can be scaled or filled, a pass for their statistics comes first.
+    """
+
+    source: RowSource
+    model: AggregateModel
+    preparation: Preparation
+    position: Position = START
+    counts: Counts = field(default_factory=Counts)
+    statistics: ColumnStatistics | None = None
+
+    @property
+    def stage(self) -> str:
+        return "columns" if self.preparation.needs_statistics else "tree"
+
+    @property
+    def rows_of_stage(self) -> int:
+        """How many rows this pass has gone over."""
+        if self.stage == "tree":
+            return self.counts.rows
+        return 0 if self.statistics is None else self.statistics.rows
+
+    def run(self, after_chunk: Callable[[Aggregation], Any]) -> None:
+        """Goes on from where it is; `after_chunk` sees it after each chunk."""
+        self.preparation = self.preparation.from_metadata(self.source)
+        if self.preparation.needs_statistics:
+            if not self.source.repeatable:
+                raise ValueError("a stream that passes once cannot be scaled or filled by its own columns: use files")
+            self._gather(after_chunk)
+        for chunk in self.source.chunks(self.position):
+            prepared = self.preparation.apply(chunk, self.source)
+            if len(prepared.rows):
+                self.model.insert(prepared.rows)
+            self.counts.rows += len(chunk.rows)
+            self.counts.dropped += len(chunk.rows) - len(prepared.rows)
+            self.counts.filled += prepared.filled
+            self.position = chunk.end
+            after_chunk(self)
+        if not hasattr(self.model, "tree_"):
+            raise ValueError(f"no row is left of {self.counts.rows:,}: each one has a missing value")
+
+    def _gather(self, after_chunk: Callable[[Aggregation], Any]) -> None:
+        for chunk in self.source.chunks(self.position):
+            rows = (
+                chunk.rows if self.preparation.missing == "mean" else self.preparation.complete(chunk, self.source).rows
+            )
+            found = ColumnStatistics.of(rows)
+            self.statistics = found if self.statistics is None else self.statistics.joined_with(found)
+            self.position = chunk.end
+            after_chunk(self)
+        if self.statistics is None or self.statistics.rows == 0:
+            raise ValueError("no row is left: each one has a missing value")
+        self.preparation = self.preparation.from_statistics(self.statistics.checked(self.source.names))
+        self.position = START

@@ -1,0 +1,42 @@
+"""The second pass: every row gets the label of its exactly nearest leaf, in input order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..model import AggregateModel
+from ..readers import Position, RowSource
+from .preparation import Preparation
+
+NO_LABEL = -1  # of a row that was left out
+
+
+class LabelSink(Protocol):
+    def write(self, labels: NDArray[np.int64], ids: Any) -> None: ...
+
+
+def label_rows(
+    source: RowSource,
+    preparation: Preparation,
+    model: AggregateModel,
+    sink: LabelSink,
+    *,
+    with_ids: bool,
+    after_chunk: Callable[[int, Position], None],
+) -> int:
+    """Returns the number of rows; `after_chunk` is told it as it grows."""
+    rows = 0
+    for chunk in source.chunks(with_ids=with_ids):
+        prepared = preparation.apply(chunk, source)
+        labels = np.full(len(chunk.rows), NO_LABEL, dtype=np.int64)
+        if len(prepared.rows):
+            kept = slice(None) if prepared.kept is None else prepared.kept
+            labels[kept] = model.labels_of(prepared.rows)
+        sink.write(labels, chunk.ids)
+        rows += len(labels)
+        after_chunk(rows, chunk.end)
+    return rows

@@ -1,0 +1,207 @@
+"""How rows are made ready for the tree: missing values, scale, direction.
+
+The same preparation serves the rows that are aggregated, the rows that are labelled, and those of later runs, so it
+is kept with the model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..checks import Floats, as_choice
+from ..readers import Chunk, Position, RowSource
+
+MISSING = ("error", "drop", "mean")
+SCALES = ("none", "standard", "minmax")
+METRICS = ("euclidean", "cosine")
+
+
+class Prepared(NamedTuple):
+    """What became of a chunk."""
+
+    rows: NDArray[Any]
+    kept: NDArray[np.bool_] | None  # which rows of the chunk these are; None for all
+    filled: int  # values that were missing and are means now
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """Missing values are filled or their rows left out, then columns are scaled, then rows get unit length.
+
+    missing : "error", "drop" (the row is left out) or "mean" (of the column, over the rows that have a value)
+    scale : "none", "standard" (mean 0, deviation 1) or "minmax" (0 to 1)
+    metric : "euclidean", or "cosine": rows of unit length, whose Euclidean distance is √(2 − 2 cos)
+    fill, shift, factor : what the columns say; None where it is not needed or not known yet
+    """
+
+    missing: str = "error"
+    scale: str = "none"
+    metric: str = "euclidean"
+    fill: Floats | None = None
+    shift: Floats | None = None
+    factor: Floats | None = None
+
+    ARRAYS: ClassVar = ("fill", "shift", "factor")
+
+    def __post_init__(self) -> None:
+        as_choice(self.missing, "missing", MISSING)
+        as_choice(self.scale, "scale", SCALES)
+        as_choice(self.metric, "metric", METRICS)
+
+    @property
+    def changes_rows(self) -> bool:
+        """Whether rows have to go through it before a model fitted on prepared rows can take them."""
+        return self.missing == "mean" or self.scale != "none" or self.metric != "euclidean"
+
+    @property
+    def needs_statistics(self) -> bool:
+        return (self.missing == "mean" and self.fill is None) or (self.scale != "none" and self.factor is None)
+
+    def from_metadata(self, source: RowSource) -> Preparation:
+        """Without a pass over the rows, where the files' own metadata has the extremes of the columns."""
+        if self.scale != "minmax" or self.missing != "error":  # a dropped row may hold an extreme
+            return self
+        extremes = source.extremes()
+        return self if extremes is None else self._scaled_by_extremes(*extremes)
+
+    def from_statistics(self, columns: ColumnStatistics) -> Preparation:
+        """With what a pass over the rows has found."""
+        if self.scale == "standard":
+            deviation = np.sqrt(columns.squares / columns.rows)
+            factor = 1 / np.where(deviation > 0, deviation, 1.0)
+            scaled = replace(self, shift=columns.mean, factor=factor)
+        elif self.scale == "minmax":
+            scaled = self._scaled_by_extremes(columns.least, columns.most)
+        else:
+            scaled = self
+        return replace(scaled, fill=columns.mean) if self.missing == "mean" else scaled
+
+    def _scaled_by_extremes(self, least: Floats, most: Floats) -> Preparation:
+        width = most - least
+        return replace(self, shift=least, factor=1 / np.where(width > 0, width, 1.0))
+
+    def apply(self, chunk: Chunk, source: RowSource) -> Prepared:
+        """The chunk's rows as the tree takes them, in the precision they came in."""
+        rows, kept, filled = self.complete(chunk, source)
+        if self.factor is not None:
+            # In float64, chunk by chunk: a difference of large float32 numbers has lost its digits before.
+            rows = ((rows - self.shift) * self.factor).astype(rows.dtype)
+        if self.metric == "cosine":
+            rows, kept = self._directions(rows, kept, chunk, source)
+        return Prepared(rows, kept, filled)
+
+    def complete(self, chunk: Chunk, source: RowSource) -> Prepared:
+        """The rows without missing values: those that have none, or all of them, filled."""
+        rows = chunk.rows
+        finite = np.isfinite(rows)
+        if finite.all():
+            return Prepared(rows, None, 0)
+        absent = np.isnan(rows)
+        _refuse(~finite & ~absent, "is infinite", "leave that row out", chunk, source)
+        if self.missing == "error":
+            _refuse(absent, "is missing", "drop such rows or fill in the column's mean (--missing)", chunk, source)
+        if self.missing == "drop" or self.fill is None:
+            kept = np.logical_not(absent.any(axis=1))
+            return Prepared(rows[kept], kept, 0)
+        return Prepared(np.where(absent, self.fill.astype(rows.dtype), rows), None, int(absent.sum()))
+
+    def _directions(
+        self, rows: NDArray[Any], kept: NDArray[np.bool_] | None, chunk: Chunk, source: RowSource
+    ) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+        length = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))[:, None]
+        if not length.all():
+            numbers = np.arange(len(chunk.rows)) if kept is None else np.flatnonzero(kept)
+            zero = length[:, 0] == 0
+            if self.missing != "drop":
+                at = source.place(Position(chunk.begin.file, chunk.begin.row + int(numbers[zero][0])))
+                raise ValueError(f"{at} is zero in all columns: cosine needs a direction; drop such rows (--missing)")
+            rows, length, kept = rows[~zero], length[~zero], np.isin(np.arange(len(chunk.rows)), numbers[~zero])
+        return (rows / length).astype(rows.dtype), kept
+
+    # -- in model files
+
+    def to_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        known = {name: getattr(self, name) for name in self.ARRAYS if getattr(self, name) is not None}
+        return {"missing": self.missing, "scale": self.scale, "metric": self.metric}, known
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], arrays: dict[str, NDArray[Any]], n_dimensions: int) -> Preparation:
+        """ValueError, KeyError or TypeError where it cannot be one."""
+        known = {name: np.asarray(arrays[name], dtype=np.float64) for name in cls.ARRAYS if name in arrays}
+        for name, array in known.items():
+            if array.shape != (n_dimensions,) or not np.isfinite(array).all():
+                raise ValueError(f"its {name} is not one number for each column")
+        preparation = cls(state["missing"], state["scale"], state["metric"], **known)
+        if preparation.needs_statistics or (preparation.shift is None) != (preparation.factor is None):
+            raise ValueError("it does not say how to prepare rows")
+        return preparation
+
+
+@dataclass(frozen=True)
+class ColumnStatistics:
+    """Of each column: values, mean, sum of squared deviations, extremes; joined chunk by chunk, so that a far origin
+    costs no digits (Chan, Golub & LeVeque 1983)."""
+
+    rows: int
+    values: Floats  # how many are not missing
+    mean: Floats
+    squares: Floats
+    least: Floats
+    most: Floats
+
+    ARRAYS: ClassVar = ("values", "mean", "squares", "least", "most")
+
+    @classmethod
+    def of(cls, rows: NDArray[Any]) -> ColumnStatistics:
+        table = rows.astype(np.float64, copy=False)
+        present = ~np.isnan(table)
+        values = present.sum(axis=0).astype(np.float64)
+        shares = 1 / np.maximum(values, 1)
+        origin = np.where(present, table, 0.0).sum(axis=0) * shares
+        deviation = np.where(present, table - origin, 0.0)
+        correction = deviation.sum(axis=0) * shares
+        squares = np.square(deviation).sum(axis=0) - values * correction**2
+        least = np.where(present, table, np.inf).min(axis=0, initial=np.inf)
+        most = np.where(present, table, -np.inf).max(axis=0, initial=-np.inf)
+        return cls(len(table), values, origin + correction, np.maximum(squares, 0.0), least, most)
+
+    def joined_with(self, other: ColumnStatistics) -> ColumnStatistics:
+        values = self.values + other.values
+        share = other.values / np.maximum(values, 1)
+        gap = other.mean - self.mean
+        return ColumnStatistics(
+            rows=self.rows + other.rows,
+            values=values,
+            mean=self.mean + gap * share,
+            squares=self.squares + other.squares + gap**2 * self.values * share,
+            least=np.minimum(self.least, other.least),
+            most=np.maximum(self.most, other.most),
+        )
+
+    def checked(self, names: tuple[str, ...] | None) -> ColumnStatistics:
+        empty = np.flatnonzero(self.values == 0)
+        if empty.size:
+            raise ValueError(f"{_column(names, int(empty[0]))} has no value in any row: leave that column out")
+        return self
+
+    def to_state(self) -> tuple[int, dict[str, Floats]]:
+        return self.rows, {name: getattr(self, name) for name in self.ARRAYS}
+
+    @classmethod
+    def from_state(cls, rows: int, arrays: dict[str, NDArray[Any]]) -> ColumnStatistics:
+        return cls(rows, *(np.asarray(arrays[name], dtype=np.float64) for name in cls.ARRAYS))
+
+
+def _refuse(bad: NDArray[np.bool_], what: str, remedy: str, chunk: Chunk, source: RowSource) -> None:
+    if bad.any():
+        row, column = (int(i) for i in np.argwhere(bad)[0])
+        at = source.place(Position(chunk.begin.file, chunk.begin.row + row))
+        raise ValueError(f"{_column(source.names, column)} {what} in {at}: {remedy}")
+
+
+def _column(names: tuple[str, ...] | None, number: int) -> str:
+    return f"column {number}" if names is None else f"column {names[number]!r}"

@@ -1,0 +1,59 @@
+"""What a run did, as plain values for JSON."""
+
+from __future__ import annotations
+
+import contextlib
+import platform
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from .. import __version__, _core, memory
+
+
+def versions() -> dict[str, str]:
+    """Of what decides the result, and of what reads the files, as far as it is there."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    found = {"silverbirch": __version__, "python": platform.python_version(), "kernels": _core.instruction_set()}
+    for package in ("numpy", "scipy", "scikit-learn", "pyarrow"):
+        with contextlib.suppress(PackageNotFoundError):
+            found[package] = version(package)
+    return found
+
+
+@dataclass
+class Record:
+    """Grows as the run goes on.
+
+    What is the same each time the same run is made (`result`) goes into the model file, so that files can be
+    compared; times and memory (`measured`) are of this one time.
+    """
+
+    command: str
+    parameters: dict[str, Any]
+    input: list[dict[str, Any]] = field(default_factory=list)
+    counts: dict[str, Any] = field(default_factory=dict)
+    outputs: dict[str, str] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+    _start: float = field(default_factory=time.perf_counter)
+
+    @contextlib.contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        begin = time.perf_counter()
+        yield
+        self.seconds[name] = round(time.perf_counter() - begin, 3)
+
+    def result(self) -> dict[str, Any]:
+        """What a model file keeps."""
+        return {"command": self.command, "parameters": self.parameters, "input": self.input, "counts": self.counts}
+
+    def measured(self) -> dict[str, Any]:
+        """All of it."""
+        return self.result() | {
+            "outputs": self.outputs,
+            "versions": versions(),
+            "seconds": self.seconds | {"total": round(time.perf_counter() - self._start, 3)},
+            "peak_memory_bytes": memory.peak(),
+        }

@@ -1,0 +1,232 @@
+"""Which columns are read, and how columns of Arrow become rows."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..checks import Rows
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class Field(NamedTuple):
+    """One column of a table, by what matters here."""
+
+    name: str
+    type: str  # as the table's owner calls it
+    numeric: bool
+    single: bool  # float32 holds all its values
+
+
+class Request(NamedTuple):
+    """What the user asked for."""
+
+    columns: tuple[str, ...] | None
+    numeric_only: bool
+    id_column: str | None
+
+    @classmethod
+    def of(cls, columns: Any, numeric_only: bool, id_column: Any) -> Request:
+        if isinstance(columns, str | int | np.integer):
+            columns = [columns]
+        wanted = None if columns is None else tuple(str(column) for column in columns)
+        if wanted is not None and not wanted:
+            raise ValueError("columns is empty: name at least one column, or leave it out for all")
+        if wanted is not None and len(set(wanted)) < len(wanted):
+            twice = next(name for name in wanted if wanted.count(name) > 1)
+            raise ValueError(f"columns names {twice!r} twice: name each column once")
+        if id_column is not None and wanted is not None and str(id_column) in wanted:
+            raise ValueError(
+                f"id_column={id_column!r} is among the columns to cluster too: leave it out of one of them"
+            )
+        return cls(wanted, numeric_only, None if id_column is None else str(id_column))
+
+
+class Wanted(NamedTuple):
+    """What is read of every table of an input."""
+
+    names: tuple[str, ...]
+    dtype: np.dtype[Any]
+    id_column: str | None
+
+    def with_ids(self, wished: bool) -> Wanted:
+        return self if wished else self._replace(id_column=None)
+
+    @property
+    def all_names(self) -> list[str]:
+        return [*self.names] if self.id_column is None else [*self.names, self.id_column]
+
+
+def choose(tables: Sequence[tuple[str, Sequence[Field]]], request: Request) -> Wanted:
+    """The columns to read, the same of every table (label, fields). Numeric is a column that is so in all of them."""
+    label, first = tables[0]
+    for own_label, fields in tables:
+        _check_fields(own_label, fields, request)
+    text = {field.name for _, fields in tables for field in fields if not field.numeric}
+    if request.columns is not None:
+        names = request.columns
+    else:
+        names = tuple(
+            f.name for f in first if f.name != request.id_column and not (request.numeric_only and f.name in text)
+        )
+    among_names = set(names)
+    chosen = [(own_label, field) for own_label, fields in tables for field in fields if field.name in among_names]
+    bad = [(own_label, field) for own_label, field in chosen if not field.numeric]
+    if bad:
+        raise ValueError(_not_numbers(bad))
+    if not names:
+        raise ValueError(f"{label} has no column of numbers to read")
+    if request.columns is None:
+        _check_no_index(label, names)
+    for own_label, fields in tables[1:]:
+        _check_same(own_label, fields, label, names, text, request)
+    dtype = np.dtype(np.float32 if all(field.single for _, field in chosen) else np.float64)
+    return Wanted(names, dtype, request.id_column)
+
+
+def _check_fields(label: str, fields: Sequence[Field], request: Request) -> None:
+    have = Counter(field.name for field in fields)
+    if not have:
+        raise ValueError(f"{label} has no columns")
+    asked = [*(request.columns or ()), *([] if request.id_column is None else [request.id_column])]
+    absent = [name for name in asked if name not in have]
+    if absent:
+        raise ValueError(f"{label} has no column {_listed(absent)}; it has {_listed(have)}")
+    twice = [name for name in (have if request.columns is None else asked) if have[name] > 1]
+    if twice:
+        raise ValueError(f"{label} has several columns named {_listed(twice)}: rename them")
+
+
+def _check_no_index(label: str, names: tuple[str, ...]) -> None:
+    """Row numbers that pandas wrote beside the data would be clustered with it."""
+    for name in names:
+        if name == "" or re.fullmatch(r"__index_level_\d+__|Unnamed: \d+", name):
+            raise ValueError(
+                f"{label} has a column named {name!r}, which looks like the row numbers of pandas: name the columns to "
+                f"read by columns= (--columns), or take it for the ids by id_column={name!r} (--id-column)"
+            )
+
+
+def _check_same(
+    label: str, fields: Sequence[Field], first: str, names: tuple[str, ...], text: set[str], request: Request
+) -> None:
+    have = {field.name: field for field in fields}
+    absent = [name for name in names if name not in have]
+    if absent:
+        raise ValueError(f"{label} has no column {_listed(absent)}, which {first} has: all files need the same columns")
+    if request.columns is None:
+        ignored = {*names, request.id_column, *(text if request.numeric_only else ())}
+        more = [name for name in have if name not in ignored]
+        if more:
+            raise ValueError(
+                f"{label} has column {_listed(more)}, which {first} has not: say by columns= (--columns) which to read"
+            )
+
+
+def _not_numbers(bad: Sequence[tuple[str, Field]]) -> str:
+    label = bad[0][0]
+    own = {field.name: field.type for owner, field in bad if owner == label}
+    named = _listed([f"{name!r} ({kind})" for name, kind in own.items()], quote=False)
+    return (
+        f"{label} has columns that are not numbers: {named}. Name the columns to read by columns= (--columns), "
+        "or leave out what is not a number by numeric_only=True (--numeric-only)"
+    )
+
+
+def _listed(names: Iterable[str], *, quote: bool = True, most: int = 8) -> str:
+    words = [repr(name) if quote else name for name in names]
+    return ", ".join(words[:most]) + (f" and {len(words) - most} more" if len(words) > most else "")
+
+
+# -- Arrow
+
+
+def arrow_fields(schema: pa.Schema) -> tuple[Field, ...]:
+    return tuple(_arrow_field(field.name, field.type) for field in schema)
+
+
+def _arrow_field(name: str, kind: pa.DataType) -> Field:
+    import pyarrow.types as types
+
+    floating = types.is_floating(kind)
+    numeric = (
+        floating or types.is_integer(kind) or types.is_boolean(kind) or types.is_decimal(kind) or types.is_null(kind)
+    )
+    return Field(name, str(kind), numeric, floating and not types.is_float64(kind))
+
+
+def rows_of(table: pa.Table, names: Sequence[str], dtype: np.dtype[Any]) -> Rows:
+    """The named columns side by side; NaN where a value is missing."""
+    rows: Rows = np.empty((table.num_rows, len(names)), dtype=dtype)
+    for number, name in enumerate(names):
+        begin = 0
+        for part in _numbers(table.column(name), name).chunks:
+            end = begin + len(part)
+            rows[begin:end, number] = _view(part)
+            begin = end
+    return rows
+
+
+def _numbers(values: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    """As whole or floating-point numbers without missing ones."""
+    import pyarrow as pa
+
+    kind = values.type
+    if not _arrow_field(name, kind).numeric:  # a column of Python objects shows its type only row by row
+        raise ValueError(
+            f"column {name!r} holds {kind} where numbers came before: encode, fill or drop such rows first"
+        )
+    if pa.types.is_boolean(kind):
+        values = values.cast(pa.uint8())
+    elif pa.types.is_decimal(kind) or pa.types.is_null(kind):
+        values = values.cast(pa.float64())
+    if values.null_count:
+        single = pa.types.is_floating(values.type) and not pa.types.is_float64(values.type)
+        values = values.cast(pa.float32() if single else pa.float64(), safe=False).fill_null(float("nan"))
+    return values
+
+
+def _view(values: pa.Array) -> NDArray[Any]:
+    """The numbers where they are. pyarrow's own conversion would load pandas where that is installed: 50 MB."""
+    dtype = np.dtype(values.type.to_pandas_dtype())
+    if len(values) == 0:
+        return np.empty(0, dtype)
+    return np.frombuffer(values.buffers()[1], dtype, len(values), values.offset * dtype.itemsize)
+
+
+def ids_of(table: pa.Table, name: str) -> pa.Array:
+    ids = table.column(name).combine_chunks()  # an array, or in older versions of pyarrow chunks still
+    return ids.chunk(0) if hasattr(ids, "chunks") else ids
+
+
+def without_first(batches: Iterable[pa.RecordBatch], count: int) -> Iterator[pa.RecordBatch]:
+    """The same batches but for the first `count` rows."""
+    for batch in batches:
+        if count < batch.num_rows:
+            yield batch.slice(count) if count else batch
+        count = max(0, count - batch.num_rows)
+
+
+def cut(batches: Iterable[pa.RecordBatch], size: int) -> Iterator[tuple[list[pa.RecordBatch], bool]]:
+    """Groups of exactly `size` rows, the last one of what is left, and whether it is the last. Nothing is copied."""
+    held: list[pa.RecordBatch] = []
+    missing = size
+    for batch in batches:
+        start = 0
+        while start < batch.num_rows:
+            if missing == 0:  # only now is it known that more rows follow
+                yield held, False
+                held, missing = [], size
+            taken = min(missing, batch.num_rows - start)
+            held.append(batch.slice(start, taken))
+            start += taken
+            missing -= taken
+    if held:
+        yield held, True

@@ -1,0 +1,56 @@
+"""What in a result is exact and what is not, in sentences, from how the model was made."""
+
+from __future__ import annotations
+
+from ..model import AggregateModel
+from . import numbers
+
+_EXACT_OF_FEATURES = {"ward", "average", "centroid"}
+_BY_HISTORY = {"weighted", "median"}
+_OF_SQUARES = {"average", "weighted"}
+
+
+def accuracy_of(model: AggregateModel) -> list[str]:
+    aggregated = bool(model.features_.sse.any())
+    return [_leaves(model, aggregated), _linkage(model, aggregated), *_labels(aggregated)]
+
+
+def linkage_name(model: AggregateModel) -> str:
+    return "Ward" if model.linkage == "ward" else str(model.linkage)
+
+
+def _leaves(model: AggregateModel, aggregated: bool) -> str:
+    if not aggregated:
+        return "Aggregation: none but of exact duplicates; each leaf holds equal rows only."
+    within = numbers.number(model.dendrogram_.rmsd(len(model.features_)))
+    all_rows = numbers.number(model.dendrogram_.rmsd(1))
+    return (
+        f"Aggregation: rows lie {within} (root mean square) from the mean of their leaf, against {all_rows} from the "
+        "mean of all rows. What happens within a leaf is not seen; raise max_leaves for finer ones."
+    )
+
+
+def _linkage(model: AggregateModel, aggregated: bool) -> str:
+    if model.mode == "centers":
+        how = "of the bare means of the leaves, without their weights; approximate."
+    elif model.mode == "aggregation":
+        how = "computed from the merged cluster features at each step; exact for the leaves."
+    elif model.linkage in _EXACT_OF_FEATURES or not aggregated:
+        how = "exact for the leaves: the same heights as from all the rows in them."
+    elif model.linkage in _BY_HISTORY:
+        how = "exact from the leaves upwards. It depends on all merges before; those within leaves are not known."
+    else:
+        how = "of the means of the leaves; approximate, because the rows within them count too."
+    if model.linkage in _OF_SQUARES:
+        how += " Heights are root mean squared distances."
+    return f"Linkage: {linkage_name(model)}, {how}"
+
+
+def _labels(aggregated: bool) -> list[str]:
+    if not aggregated:
+        return ["Labels: each row has the label of its leaf."]
+    return [
+        "Labels: each row has the label of the exactly nearest leaf.",
+        "Counts and rmsd on this page are those of the rows as the leaves absorbed them. Rows are labelled by the "
+        "nearest leaf, so that the counts of labels differ a little, and the rmsd is a close upper estimate.",
+    ]

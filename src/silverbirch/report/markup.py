@@ -1,0 +1,42 @@
+"""HTML as values: text becomes markup in one place only, and is escaped there."""
+
+from __future__ import annotations
+
+import html
+import re
+
+# What no HTML document may hold, not even as a number: control characters but for tab, line feed and carriage return.
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff]")
+_VOID = {"meta", "br", "col"}
+
+
+class Html(str):
+    """Text that is markup already. Plain strings are not, so `tag` escapes them."""
+
+    __slots__ = ()
+
+
+Child = str | Html | None
+
+
+def escaped(text: str) -> Html:
+    """Text as it is to be read. Names of files may hold bytes that are no text: they show as escapes."""
+    readable = text.encode("utf-8", "backslashreplace").decode()
+    return Html(html.escape(_FORBIDDEN.sub("\ufffd", readable)))
+
+
+def tag(name: str, /, *children: Child, **attributes: str | None) -> Html:
+    """An element. `class_` is the attribute class, `aria_label` is aria-label; what is None is left out."""
+    written = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{escaped(value)}"'
+        for key, value in attributes.items()
+        if value is not None
+    )
+    if name in _VOID:
+        return Html(f"<{name}{written}>")
+    return Html(f"<{name}{written}>{joined(*children)}</{name}>")
+
+
+def joined(*children: Child, by: str = "") -> Html:
+    parts = (child if isinstance(child, Html) else escaped(child) for child in children if child is not None)
+    return Html(by.join(parts))

@@ -1,0 +1,202 @@
+"""The pages: which sections there are, and what they say."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import plot
+from ..dendrogram import Dendrogram
+from ..model import AggregateModel
+from ..writers import check_free, new_file
+from . import numbers
+from .accuracy import accuracy_of, linkage_name
+from .clusters import MOST_CLUSTERS, Clusters, Scale, cluster_table, clusters_of
+from .layout import figure, page, scrolling
+from .markup import Html, joined, tag
+from .pictures import MOST_BRANCHES, dendrogram_picture, rmsd_picture, themed
+from .record import record_tables
+
+_STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
+
+
+def write_report(
+    path: str | os.PathLike[str],
+    model: AggregateModel,
+    *,
+    title: str = "silverbirch report",
+    record: dict[str, Any] | None = None,
+    column_names: Sequence[str] | None = None,
+    scale: tuple[Any, Any] | None = None,
+    force: bool = False,
+) -> None:
+    """Writes one page about a fitted model; it needs no other file.
+
+    title : its heading
+    record : what is known of the run, in values that JSON can hold; shown as tables
+    column_names : one for each column; None for those the model was fitted with
+    scale : (shift, factor) of the columns where rows were scaled, (x − shift) · factor: centres are shown unscaled
+    force : overwrite a file that is there
+    """
+    check_free(path, force)
+    names = None if column_names is None else list(column_names)
+    text = report_page(model, title, record, names, None if scale is None else Scale(*scale))
+    with new_file(path, force=force) as file:
+        file.write(text.encode())
+
+
+def report_page(
+    model: AggregateModel,
+    title: str,
+    record: dict[str, Any] | None = None,
+    column_names: list[str] | None = None,
+    scale: Scale | None = None,
+) -> str:
+    clusters = clusters_of(model, column_names, scale)
+    sections = {"Dendrogram": _dendrogram(model)}
+    if model.dendrogram_.n_leaves > 1:
+        sections["Number of clusters"] = _curve(model.dendrogram_, model.n_clusters_)
+    sections["Clusters"] = _clusters(clusters, _colours(model))
+    sections["What is exact"] = tag("ul", *(tag("li", sentence) for sentence in accuracy_of(model)))
+    if record:
+        sections["Run"] = scrolling(tag("div", record_tables(record), class_="record"), "Record of the run")
+    lead = joined(tag("p", _summary(model), class_="lead"), _key_figures(model, clusters))
+    return page(title, lead, sections)
+
+
+def dendrogram_page(dendrogram: Dendrogram, title: str) -> str:
+    points = numbers.count(float(dendrogram.weights[-1]))
+    sections = {"Dendrogram": _plain_tree(dendrogram)}
+    if dendrogram.features is not None and dendrogram.n_leaves > 1:
+        sections["Number of clusters"] = _curve(dendrogram, None)
+    leaves = numbers.counted(dendrogram.n_leaves, "leaf", "leaves")
+    return page(title, tag("p", f"{leaves}, {points} points.", class_="lead"), sections)
+
+
+# -- the head of the page
+
+
+def _summary(model: AggregateModel) -> str:
+    rows, k = numbers.count(float(model.features_.weight.sum())), model.n_clusters_
+    leaves = numbers.counted(len(model.features_), "leaf", "leaves")
+    columns = numbers.counted(int(model.n_features_in_), "column", "columns")
+    how = "aggregated into" if model.features_.sse.any() else "kept apart in"
+    cut = f"cut into {numbers.counted(k, 'cluster', 'clusters')}"
+    if model.distance_threshold is not None:
+        cut += f" at height {numbers.trimmed(float(model.distance_threshold))}"
+    elif model.n_clusters is None:
+        cut = "not cut"
+    return f"{rows} rows of {columns}, {how} {leaves}, joined by {linkage_name(model)} linkage and {cut}."
+
+
+def _key_figures(model: AggregateModel, clusters: Clusters) -> Html:
+    weight, sse = float(clusters.total.weight[0]), float(clusters.features.sse.sum())
+    figures = [
+        ("rows", numbers.count(weight)),
+        ("leaves", f"{model.dendrogram_.n_leaves:,}"),
+        ("clusters", f"{model.n_clusters_:,}"),
+        ("rmsd within clusters", numbers.number(math.sqrt(sse / weight))),
+        ("variance explained", _explained(sse, float(clusters.total.sse[0]))),
+        ("threshold of the tree", numbers.number(model.threshold_)),
+    ]
+    return tag("dl", *(tag("div", tag("dt", name), tag("dd", value)) for name, value in figures), class_="figures")
+
+
+# -- the sections
+
+
+def _cut_height(model: AggregateModel) -> float | None:
+    """Where a level line cuts the tree as the model is cut; None where inversions leave no such height."""
+    heights, k = model.linkage_matrix_[:, 2], model.n_clusters_
+    below, above = heights[: len(heights) + 1 - k], heights[len(heights) + 1 - k :]
+    lower, upper = float(below.max(initial=0.0)), float(above.min(initial=np.inf))
+    height = (lower + upper) / 2 if model.distance_threshold is None else float(model.distance_threshold)
+    return height if lower <= height <= upper < np.inf else None
+
+
+def _dendrogram(model: AggregateModel) -> Html:
+    dendrogram, k = model.dendrogram_, model.n_clusters_
+    if k == 1:
+        return _plain_tree(dendrogram)
+    caption = [_branches(dendrogram)]
+    if k > min(MOST_BRANCHES, dendrogram.n_leaves):
+        caption.append(f"The cut into {k:,} clusters lies below them.")
+    else:
+        caption.append("Colours tell neighbouring clusters apart; their labels are those of the table below.")
+    picture = dendrogram_picture(dendrogram, k, model.subcluster_labels_, _cut_height(model))
+    return figure(picture, " ".join(caption), "Dendrogram")
+
+
+def _plain_tree(dendrogram: Dendrogram) -> Html:
+    if dendrogram.n_leaves == 1:
+        return tag("p", "There is one leaf only, and nothing to join.")
+    return figure(dendrogram_picture(dendrogram), _branches(dendrogram), "Dendrogram")
+
+
+def _branches(dendrogram: Dendrogram) -> str:
+    if dendrogram.n_leaves <= MOST_BRANCHES:
+        return f"All {dendrogram.n_leaves} leaves."
+    return f"The uppermost {MOST_BRANCHES} of {dendrogram.n_leaves:,} branches; wedges stand for what is below."
+
+
+def _curve(dendrogram: Dendrogram, k: int | None) -> Html:
+    caption = (
+        "The root mean squared distance (rmsd) of rows to the mean of their cluster, for every number of clusters this "
+        "dendrogram can be cut into. Where the curve bends, more clusters gain less."
+    )
+    counts = sorted({step for step in (*_STEPS, k or 1) if step <= dendrogram.n_leaves})
+    rows = (
+        tag(
+            "tr",
+            tag("th", f"{count:,}", scope="row", class_="figure"),
+            tag("td", numbers.number(dendrogram.rmsd(count)), class_="figure"),
+            tag("td", _explained(dendrogram.sse(count), dendrogram.sse(1)), class_="figure"),
+            class_="chosen" if count == k else None,
+        )
+        for count in counts
+    )
+    names = (tag("th", name, scope="col", class_="figure") for name in ("k", "rmsd", "explained"))
+    table = tag("table", tag("thead", tag("tr", *names)), tag("tbody", *rows))
+    return tag(
+        "div",
+        figure(rmsd_picture(dendrogram, k), caption, "Curve of the rmsd"),
+        scrolling(table, "rmsd by k"),
+        class_="beside",
+    )
+
+
+def _explained(sse: float, whole: float) -> str:
+    """By the clusters, of the sum of squares; that of one cluster is the whole but for rounding."""
+    return numbers.percent(max(0.0, 1 - sse / whole)) if whole > 0 else "–"
+
+
+def _colours(model: AggregateModel) -> dict[int, str]:
+    """The colour of each cluster in the picture, by label, where there is one for each."""
+    k = model.n_clusters_
+    if not 1 < k <= len(plot.BRANCHES):
+        return {}
+    shown = plot.clusters_in_order(model.dendrogram_, MOST_BRANCHES, k)
+    labels = model.subcluster_labels_
+    return {int(labels[cluster.leaf]): themed(cluster.colour) for cluster in shown}
+
+
+def _clusters(clusters: Clusters, colours: dict[int, str]) -> Html:
+    k, columns = len(clusters.features), len(clusters.names)
+    sentences = ["Largest first."]
+    if k > MOST_CLUSTERS:
+        rest = clusters.features.weight[clusters.by_size[MOST_CLUSTERS:]].sum() / clusters.total.weight[0]
+        sentences.append(f"{k - MOST_CLUSTERS:,} smaller clusters, {numbers.percent(rest)} of the rows, are not shown.")
+    sentences.append("rmsd is the root mean squared distance of a cluster's rows to its centre.")
+    units = "in the units that were clustered" if clusters.scale is None else "in the units before they were scaled"
+    if clusters.few_columns:
+        sentences.append(f"The columns to the right are the coordinates of the centre, {units}.")
+    else:
+        sentences.append(
+            f"Of {columns:,} columns those are named in which the centre is farthest from the mean of all rows, with "
+            f"its value and, in brackets, the difference, {units}."
+        )
+    return joined(tag("p", " ".join(sentences)), scrolling(cluster_table(clusters, colours), "Clusters"))

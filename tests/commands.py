@@ -1,0 +1,10 @@
+"""The command line, called within this process."""
+
+from typer.testing import CliRunner
+
+from silverbirch.cli import app
+
+
+def silverbirch(*arguments):
+    """exit_code, stdout and stderr of a command."""
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])

@@ -1,0 +1,65 @@
+"""Tables for readers, written in every format by the libraries the formats belong to."""
+
+import gzip
+import io
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv as csv
+import pyarrow.feather as feather
+import pyarrow.parquet as pq
+
+
+def frame(rows=1000, seed=0):
+    """Numbers of several kinds, missing values, names with zeros in front, text."""
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame(
+        {
+            "name": [f"{number:05d}" for number in range(rows)],
+            "x": rng.normal(size=rows),
+            "count": rng.integers(-1000, 1000, rows),
+            "y": np.where(rng.random(rows) < 0.1, np.nan, rng.normal(size=rows)),
+            "kind": rng.choice(["ash", "birch", "oak, or else"], rows),
+        }
+    )
+    return table
+
+
+NUMBERS = ["x", "count", "y"]
+
+
+def write(table, path):
+    """A pandas data frame, into a file of the format its name says; small batches and row groups."""
+    arrow = table if isinstance(table, pa.Table) else pa.Table.from_pandas(table, preserve_index=False)
+    name = path.name
+    if name.endswith((".parquet", ".pq")):
+        pq.write_table(arrow, path, row_group_size=171)
+    elif ".csv" in name or ".tsv" in name:
+        text = io.BytesIO()
+        csv.write_csv(arrow, text, csv.WriteOptions(delimiter="\t" if ".tsv" in name else ","))
+        path.write_bytes(compressed(text.getvalue(), name))
+    elif name.endswith(".arrows"):
+        with pa.ipc.new_stream(str(path), arrow.schema) as writer:
+            writer.write_table(arrow, max_chunksize=133)
+    else:
+        feather.write_feather(arrow, str(path), chunksize=133)
+    return path
+
+
+def compressed(data, name):
+    if name.endswith(".gz"):
+        return gzip.compress(data)
+    return pa.Codec("zstd").compress(data, asbytes=True) if name.endswith(".zst") else data
+
+
+FORMATS = [
+    "rows.parquet", "rows.pq", "rows.csv", "rows.tsv", "rows.csv.gz", "rows.tsv.gz", "rows.csv.zst", "rows.tsv.zst",
+    "rows.arrow", "rows.feather", "rows.ipc", "rows.arrows",
+]  # fmt: skip
+
+
+def all_rows(source, begin=(0, 0)):
+    from silverbirch.readers import Position
+
+    return np.concatenate([chunk.rows for chunk in source.chunks(Position(*begin))])

@@ -1,0 +1,13 @@
+"""The examples of docs/input.md do what the page says."""
+
+import doctest
+from pathlib import Path
+
+PAGE = Path(__file__).parents[1] / "docs" / "input.md"
+
+
+def test_the_examples_of_the_page_on_input_are_true(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    failed, tried = doctest.testfile(str(PAGE), module_relative=False, encoding="utf-8")
+    assert failed == 0
+    assert tried > 20

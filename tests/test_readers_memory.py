@@ -1,0 +1,147 @@
+"""Memory stays flat: files several times larger than the memory there is are read by a process that may not grow."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import silverbirch as sb
+
+MEGABYTE = 1 << 20
+ALLOWED = 96 * MEGABYTE  # of address space, beyond what the imports and a first look at a small file took
+GROWTH = 64 * MEGABYTE  # of resident memory at most
+COLUMNS = 8
+BLOCK_ROWS = 65_536
+BLOCKS = 80  # of 4 MB each: 336 MB
+
+# A process that limits itself. Address space also counts what is reserved and never touched, so the pool that asks the
+# system for each block is used; resident memory is measured too.
+LIMITED = """
+import json, os, resource, sys
+import numpy as np
+import pyarrow, pyarrow.csv, pyarrow.ipc, pyarrow.parquet as pq
+import silverbirch as sb
+from silverbirch import memory
+
+how, warm_up, path, allowed = sys.argv[1:]
+
+def read(path):
+    if how == "whole":
+        return pq.read_table(path, memory_map=False).num_rows
+    if how == "tree":
+        return int(sb.CFTree(max_leaves=100).insert(path).n_points)
+    return sum(len(rows) for rows in sb.read_chunks(path))
+
+read(warm_up)
+size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (size + int(allowed),) * 2)
+before = memory.peak()
+rows = read(path)
+print(json.dumps({"rows": rows, "growth": memory.peak() - before}))
+"""
+
+pytestmark = pytest.mark.skipif(
+    not Path("/proc/self/statm").exists(), reason="the size of a process is read from Linux"
+)
+
+
+def block(rows=BLOCK_ROWS):
+    X = np.random.default_rng(0).normal(size=(rows, COLUMNS))
+    return pa.table({f"x{number}": column for number, column in enumerate(X.T)})
+
+
+def write_parquet(path, blocks, *, one_group=False):
+    table = block()
+    plain = {"compression": "none", "use_dictionary": False}
+    with pq.ParquetWriter(path, table.schema, **plain) as writer:
+        if one_group:
+            writer.write_table(pa.concat_tables([table] * blocks), row_group_size=blocks * BLOCK_ROWS)
+        else:
+            for _ in range(blocks):
+                writer.write_table(table)
+    return blocks * BLOCK_ROWS
+
+
+def write_one_group(path, blocks):
+    return write_parquet(path, blocks, one_group=True)
+
+
+def write_csv(path, blocks):
+    lines = "".join(",".join(f"{value:.17g}" for value in row) + "\n" for row in np.asarray(block(4096).to_pandas()))
+    with path.open("w") as file:
+        file.write(",".join(f"x{number}" for number in range(COLUMNS)) + "\n")
+        for _ in range(blocks * BLOCK_ROWS // 4096 // 2):  # a number takes more letters than bytes
+            file.write(lines)
+    return blocks * BLOCK_ROWS // 2
+
+
+def write_arrow(path, blocks):
+    table = block()
+    with pa.ipc.new_file(str(path), table.schema) as writer:
+        for _ in range(blocks):
+            writer.write_table(table)
+    return blocks * BLOCK_ROWS
+
+
+def write_npy(path, blocks):
+    rows = np.lib.format.open_memmap(path, "w+", np.float32, (blocks * BLOCK_ROWS * 2, COLUMNS))
+    rows[:] = 1.0
+    rows.flush()
+    return len(rows)
+
+
+WRITERS = {
+    "rows.parquet": write_parquet,
+    "one-row-group.parquet": write_one_group,
+    "rows.csv": write_csv,
+    "rows.arrow": write_arrow,
+    "rows.npy": write_npy,
+}
+
+
+def read_limited(how, warm_up, path):
+    environment = os.environ | {
+        "PYTHONPATH": str(Path(sb.__file__).parents[1]),
+        "ARROW_DEFAULT_MEMORY_POOL": "system",
+        "OMP_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+        "MALLOC_ARENA_MAX": "1",
+    }
+    command = [sys.executable, "-c", LIMITED, how, str(warm_up), str(path), str(ALLOWED)]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+
+
+@pytest.fixture(scope="module", params=WRITERS)
+def files(request, tmp_path_factory):
+    """A small file and a large one of the same format, the large one removed as soon as it is no longer needed."""
+    folder = tmp_path_factory.mktemp("large")
+    small, large = folder / f"small-{request.param}", folder / request.param
+    WRITERS[request.param](small, 2)
+    rows = WRITERS[request.param](large, BLOCKS)
+    yield small, large, rows
+    large.unlink()
+
+
+@pytest.mark.parametrize("how", ["chunks", "tree"])
+def test_files_several_times_larger_than_the_memory_are_read_in_it(how, files):
+    small, large, rows = files
+    assert large.stat().st_size > 3 * ALLOWED
+    result = read_limited(how, small, large)
+    assert result.returncode == 0, result.stderr
+    answer = json.loads(result.stdout)
+    assert answer["growth"] < GROWTH
+    assert answer["rows"] == rows
+
+
+def test_reading_a_file_whole_fails_under_the_same_limit(tmp_path):
+    write_parquet(tmp_path / "small.parquet", 2)
+    write_parquet(tmp_path / "rows.parquet", BLOCKS)
+    result = read_limited("whole", tmp_path / "small.parquet", tmp_path / "rows.parquet")
+    assert result.returncode != 0
+    assert "failed" in result.stderr or "MemoryError" in result.stderr

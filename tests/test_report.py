@@ -1,0 +1,444 @@
+"""The report: what it says is true of the rows, whatever they are called, and it needs nothing but itself."""
+
+import itertools
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_digits
+
+import silverbirch as sb
+from silverbirch.report import numbers
+from silverbirch.report.accuracy import accuracy_of
+from silverbirch.report.clusters import cluster_table, clusters_of
+from silverbirch.report.markup import Html, joined, tag
+from silverbirch.report.page import _cut_height, report_page, write_report
+from silverbirch.report.record import record_tables
+
+VOID = {"meta", "br", "col", "path", "use", "rect"}
+EVIL = "<script>alert(\"1\")</script> & 'quoted' </style></title>"
+
+
+class Page(HTMLParser):
+    """The elements, their nesting checked, and the texts of the cells of each table."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.tags, self.attributes, self.texts = [], [], [], []
+        self.tables = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, name, attributes):
+        self.tags.append(name)
+        self.attributes += [(name, key, value) for key, value in attributes]
+        if name == "table":
+            self.tables.append([])
+        if name == "tr":
+            self.tables[-1].append([])
+        if name in ("td", "th"):
+            self.tables[-1][-1].append("")
+        if name not in VOID:
+            self.open.append(name)
+
+    def handle_startendtag(self, name, attributes):
+        self.tags.append(name)
+        self.attributes += [(name, key, value) for key, value in attributes]
+
+    def handle_endtag(self, name):
+        if name not in VOID:
+            assert self.open.pop() == name
+
+    def handle_data(self, data):
+        self.texts.append(data)
+        if self.open[-1:] and "table" in self.open and {"td", "th"} & set(self.open):
+            self.tables[-1][-1][-1] += data
+
+    @property
+    def text(self):
+        return "".join(self.texts)
+
+    def values(self, key):
+        return [value for _, name, value in self.attributes if name == key]
+
+
+def blobs(n=300, d=3, k=4, seed=0):
+    random = np.random.default_rng(seed)
+    return random.normal(size=(n, d)) + 20 * random.normal(size=(k, d))[np.arange(n) % k]
+
+
+def fitted(n=300, d=3, k=4, **options):
+    return sb.Betula(n_clusters=k, **options).fit(blobs(n, d, k or 4))
+
+
+def page_of(model, title="A report", **options):
+    return Page(report_page(model, title, **options))
+
+
+def as_number(text):
+    return float(text.replace("−", "-").replace(",", "").removesuffix(" %"))
+
+
+def cluster_rows(model, column_names=None):
+    (table,) = Page(cluster_table(clusters_of(model, column_names), {})).tables
+    return table
+
+
+def one_leaf():
+    """A model whose page has no pictures, which take most of the time."""
+    return sb.Betula().fit(np.ones((5, 3)))
+
+
+# --- what it says
+
+
+def test_the_table_of_clusters_is_that_of_the_labelled_rows():
+    rows = pd.DataFrame(blobs(), columns=["x", "y", "z"])
+    model = sb.Betula(n_clusters=4).fit(rows)
+    head, whole, *lines = cluster_rows(model)
+    assert head == ["cluster", "rows", "share", "rmsd", "x", "y", "z"]
+    groups = rows.groupby(model.labels_)
+    squared = ((rows - groups.transform("mean")) ** 2).sum(axis=1).groupby(model.labels_).mean()
+    expected = pd.concat([groups.size(), 100 * groups.size() / 300, np.sqrt(squared), groups.mean()], axis=1)
+    found = {int(line[0]): [as_number(cell) for cell in line[1:]] for line in lines}
+    for label, values in expected.iterrows():
+        np.testing.assert_allclose(found[label], values, atol=0.051)
+    np.testing.assert_allclose([as_number(c) for c in whole[4:]], rows.mean(), atol=0.01)
+    assert as_number(whole[1]) == 300
+
+
+@pytest.mark.parametrize("max_leaves", [40, 25_000])
+def test_clusters_add_up_to_the_whole_and_their_squares_to_the_cut(max_leaves):
+    model = fitted(3000, k=6, max_leaves=max_leaves)
+    clusters = clusters_of(model, None)
+    assert clusters.features.weight.sum() == 3000
+    np.testing.assert_allclose(clusters.features.sse.sum(), model.dendrogram_.sse(6))
+    np.testing.assert_allclose(clusters.features.total().mean, clusters.total.mean)
+
+
+def test_data_far_from_the_origin_has_the_same_spread():
+    rows = blobs().round(3)
+    near, far = (clusters_of(sb.Betula(n_clusters=4).fit(rows + shift), None) for shift in (0, 1e8))
+    np.testing.assert_allclose(far.features.sse, near.features.sse, rtol=1e-5)
+
+
+def test_clusters_come_by_size_and_the_rest_is_counted():
+    random = np.random.default_rng(1)
+    model = sb.Betula(n_clusters=350).fit(random.normal(size=(2000, 2)))
+    page = page_of(model)
+    (table,) = (table for table in page.tables if table[0][0] == "cluster")
+    _, _, *lines = table
+    sizes = [as_number(line[1]) for line in lines]
+    assert len(lines) == 200
+    assert sizes == sorted(np.bincount(model.labels_), reverse=True)[:200]
+    count, share = re.search(r"(\d+) smaller clusters, ([\d.]+) % of the rows, are not shown", page.text).groups()
+    assert int(count) == 150
+    assert float(share) == pytest.approx(100 * (1 - sum(sizes) / 2000), abs=0.051)
+
+
+def test_of_many_columns_those_are_named_that_differ_most():
+    digits = load_digits(as_frame=True).data
+    model = sb.Betula(n_clusters=10).fit(digits)
+    head, whole, *lines = cluster_rows(model)
+    assert head[-1] == "differs most from all rows in"
+    assert whole[-1] == ""
+    means = digits.groupby(model.labels_).mean() - digits.mean()
+    for line in lines:
+        difference = means.loc[int(line[0])]
+        named = re.findall(r"(pixel_\d_\d) [\d.]+ \(([+−][\d.]+)\)", line[-1])
+        assert [name for name, _ in named] == list(difference.abs().sort_values(ascending=False).index[:4])
+        np.testing.assert_allclose([as_number(v) for _, v in named], difference[[n for n, _ in named]], atol=0.006)
+
+
+def test_names_are_given_or_the_models_or_numbers():
+    rows = blobs()
+    named = sb.Betula(n_clusters=2).fit(pd.DataFrame(rows, columns=["x", "y", "z"]))
+    bare = sb.Betula(n_clusters=2).fit(rows)
+    heads = [
+        cluster_rows(model, names)[0][4:] for model, names in ((named, None), (named, ["a", "b", "c"]), (bare, None))
+    ]
+    assert heads == [["x", "y", "z"], ["a", "b", "c"], ["column 0", "column 1", "column 2"]]
+    with pytest.raises(ValueError, match="2 column names but the model has 3"):
+        clusters_of(bare, ["a", "b"])
+
+
+def test_the_table_of_k_is_that_of_the_dendrogram_and_marks_the_cut():
+    model = fitted(500, k=7)
+    page = page_of(model)
+    (table,) = (table for table in page.tables if table[0] == ["k", "rmsd", "explained"])
+    for k, rmsd, explained in table[1:]:
+        assert as_number(rmsd) == pytest.approx(model.dendrogram_.rmsd(int(k)), rel=1e-3)
+        share = 1 - model.dendrogram_.sse(int(k)) / model.dendrogram_.sse(1)
+        assert as_number(explained.strip("> ")) == pytest.approx(
+            100 * share, abs=0.051 if ">" not in explained else 0.1
+        )
+    assert [int(line[0]) for line in table[1:]] == [1, 2, 5, 7, 10, 20, 50, 100, 200, 500]
+    assert page.values("class").count("chosen") == 1
+
+
+@pytest.mark.parametrize("k", [2, 10])
+def test_few_clusters_have_the_colours_of_the_picture(k):
+    model = fitted(400, k=k)
+    text = report_page(model, "")
+    swatches = re.findall(r'class="swatch" style="background: (var\(--branch-\d, #\w{6}\))"', text)
+    assert len(set(swatches)) == len(swatches) == k
+    assert all(colour in text[text.index("<svg") : text.index("</svg>")] for colour in swatches)
+
+
+def test_every_cluster_is_named_below_its_branches_where_all_are_shown():
+    model = fitted(400, k=24)
+    svg = re.search(r"<svg.*?</svg>", report_page(model, ""), re.DOTALL)[0]
+    bold = re.findall(r"<text[^>]*font-weight: (?:bold|700)[^>]*>(\d+)</text>", svg)
+    assert sorted(map(int, bold)) == list(range(24))
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"linkage": "ward"}, "Ward, exact for the leaves"),
+        ({"linkage": "average"}, "root mean squared"),
+        ({"linkage": "weighted"}, "not known"),
+        ({"linkage": "complete"}, "approximate"),
+        ({"mode": "centers"}, "approximate"),
+        ({"mode": "aggregation", "linkage": "diameter"}, "merged cluster features"),
+    ],
+)
+def test_the_page_says_what_is_approximate(options, words):
+    sentences = " ".join(accuracy_of(fitted(1000, max_leaves=50, **options)))
+    assert words in sentences
+    assert "upper estimate" in sentences
+    exact = " ".join(accuracy_of(fitted(100, **options)))
+    assert "none but of exact duplicates" in exact
+    assert "upper estimate" not in exact
+
+
+MODELS = {
+    "one row": lambda: sb.Betula().fit([[1.0, 2.0]]),
+    "equal rows": lambda: sb.Betula().fit(np.ones((5, 2))),
+    "two rows": lambda: sb.Betula(n_clusters=2).fit([[0.0], [1.0]]),
+    "not cut": lambda: sb.Betula().fit(blobs()),
+    "each row a cluster": lambda: sb.Betula(n_clusters=30).fit(blobs(30)),
+    "constant column": lambda: sb.Betula(n_clusters=2).fit(np.column_stack([blobs(), np.full(300, 0.5)])),
+    "by height": lambda: sb.Betula(distance_threshold=5.0).fit(blobs()),
+    "inversions": lambda: sb.Betula(distance_threshold=0.5, linkage="centroid").fit(blobs(200, 2, 1)),
+    "tiny": lambda: sb.Betula(n_clusters=3).fit(1e-30 * blobs()),
+    "huge": lambda: sb.Betula(n_clusters=3).fit(1e30 * blobs()),
+    "weights": lambda: sb.Betula(n_clusters=3).fit(blobs(), sample_weight=np.linspace(0.1, 2, 300)),
+    "streamed": lambda: sb.Betula(n_clusters=3, max_leaves=30).partial_fit(blobs()),
+    "many clusters": lambda: sb.Betula(n_clusters=900).fit(blobs(1000)),
+}
+
+
+@pytest.fixture(params=MODELS.values(), ids=MODELS.keys())
+def model(request):
+    return request.param()
+
+
+def test_every_model_has_a_whole_page_that_needs_nothing_but_itself(model):
+    text = report_page(model, EVIL, {"input": [EVIL]})
+    page = Page(text)
+    assert not re.search(r"\b(nan|inf|None)\b", page.text)
+    (table,) = (table for table in page.tables if table[0][0] == "cluster")
+    assert len(table) == 2 + min(200, model.n_clusters_)
+    assert len({len(line) for line in table}) == 1
+    assert not {"script", "link", "img", "iframe", "object", "base"} & set(page.tags)
+    assert not [key for _, key, _ in page.attributes if key.startswith("on")]
+    assert re.findall(r"https?://[^\s\"<]+", re.sub(r'xmlns(:\w+)?="[^"]*"', "", text)) == []
+    assert "@import" not in text
+    names = page.values("id")
+    assert len(names) == len(set(names))
+    assert {a or b for a, b in re.findall(r'url\(#([^)]+)\)|href="#([^"]+)"', text)} <= set(names)
+
+
+def test_a_line_at_the_cut_is_drawn_only_where_it_separates_the_merges():
+    found = set()
+    for seed, k in itertools.product(range(3), range(2, 12)):
+        model = sb.Betula(n_clusters=k, linkage="centroid").fit(np.random.default_rng(seed).normal(size=(60, 4)))
+        heights = model.linkage_matrix_[:, 2]
+        separates = heights[: 60 - k].max() <= heights[60 - k :].min()
+        assert (_cut_height(model) is not None) == separates
+        if separates:
+            assert heights[: 60 - k].max() <= _cut_height(model) <= heights[60 - k :].min()
+        found.add(bool(separates))
+    assert found == {True, False}
+    model = fitted().set_params(n_clusters=None, distance_threshold=12.5).partial_fit()
+    assert _cut_height(model) == 12.5
+
+
+# --- the look
+
+
+def test_the_same_model_is_the_same_bytes_whatever_matplotlib_is_set_to():
+    import matplotlib
+
+    model = fitted()
+    first = report_page(model, "t")
+    with matplotlib.rc_context({"axes.facecolor": "red", "font.size": 30, "svg.fonttype": "path"}):
+        assert report_page(model, "t") == first
+        assert matplotlib.rcParams["font.size"] == 30
+
+
+def test_pictures_and_tables_are_told_to_those_who_cannot_see():
+    page = page_of(fitted())
+    assert [value for name, key, value in page.attributes if (name, key) == ("html", "lang")] == ["en"]
+    pictures = [value for name, key, value in page.attributes if (name, key) == ("svg", "aria-label")]
+    assert len(pictures) == page.tags.count("svg") == 2
+    assert "coloured by the cut into 4 clusters" in pictures[0]
+    assert page.tags.count("th") == page.values("scope").count("col") + page.values("scope").count("row")
+    assert page.tags.count("h1") == 1
+
+
+# --- everything from the data is escaped
+
+
+def test_names_titles_and_records_are_text_whatever_they_look_like():
+    names = [EVIL, "a&amp;b", "x\ny"]
+    record = {EVIL: EVIL, "input": [{"name": EVIL, EVIL: 1}], "deep": {"a": {"b": {"c": {"d": {"e": [EVIL]}}}}}}
+    page = page_of(one_leaf(), EVIL, record=record, column_names=names)
+    assert not {"script"} & set(page.tags)
+    assert page.tags.count("style") == page.tags.count("title") == 1
+    assert page.texts.count(EVIL) >= 2  # as title and heading; more in the tables
+    assert next(table[0] for table in page.tables if table[0][0] == "cluster")[4:] == names
+
+
+def readable(text):
+    """What a page can hold of any text."""
+    text = text.encode("utf-8", "backslashreplace").decode()
+    return re.sub("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff]", "\ufffd", text)
+
+
+any_text = st.text(st.characters(codec=None)) | st.sampled_from([EVIL, "]]>", "<!--", "&lt;", "\x00", "\udc80"])
+
+
+@given(any_text, any_text)
+def test_any_text_comes_back_from_an_element(text, attribute):
+    page = Page(tag("p", text, title=attribute))
+    assert page.tags == ["p"]
+    assert page.text == readable(text)
+    assert page.attributes == [("p", "title", readable(attribute))]
+    tag("p", text).encode()
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | any_text,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(any_text, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(st.dictionaries(any_text, json_values, max_size=5))
+def test_any_record_is_shown_and_nothing_in_it_is_markup(record):
+    page = Page(record_tables(record))
+    assert set(page.tags) <= {
+        "table",
+        "thead",
+        "tbody",
+        "tr",
+        "td",
+        "th",
+        "section",
+        "h3",
+        "span",
+        "p",
+        "ul",
+        "li",
+        "code",
+    }
+    shown = page.text
+    for key, value in record.items():
+        if isinstance(value, str):
+            assert readable(value) in shown
+        assert readable(key).replace("_", " ").removesuffix(" bytes") in shown or key == "bytes"
+
+
+def test_a_record_reads_like_one():
+    record = {
+        "peak_memory_bytes": 187_400_000,
+        "parameters": {"n_clusters": 12_000, "distance_threshold": 3.5, "max_memory": None, "refine": False},
+        "input": [{"name": "a.parquet", "bytes": 512}, {"name": "b.csv", "rows": 7}],
+        "columns": ["lat", "lon"],
+    }
+    plain, parameters, files = Page(record_tables(json.loads(json.dumps(record)))).tables
+    assert plain == [["peak memory", "187.4 MB"], ["columns", "lat, lon"]]
+    assert parameters == [
+        ["n clusters", "12,000"],
+        ["distance threshold", "3.5"],
+        ["max memory", "–"],
+        ["refine", "no"],
+    ]
+    assert files == [["name", "size", "rows"], ["a.parquet", "512 bytes", ""], ["b.csv", "", "7"]]
+
+
+def test_a_long_list_is_cut_short_and_says_so():
+    page = Page(record_tables({"input": [{"name": f"part-{i}"} for i in range(2500)]}))
+    assert len(page.tables[0]) == 101
+    assert "and 2,400 more" in page.text
+
+
+def test_markup_is_not_escaped_twice_and_none_is_left_out():
+    assert tag("p", tag("b", "<"), None, "&", class_="x", id=None) == '<p class="x"><b>&lt;</b>&amp;</p>'
+    assert isinstance(joined("a", "b", by=", "), Html)
+
+
+# --- numbers
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_numbers_keep_four_digits(value):
+    shown = float(numbers.number(value).replace("−", "-").replace(",", ""))
+    assert shown == pytest.approx(value, rel=6e-4)
+
+
+@pytest.mark.parametrize(
+    ("shown", "text"),
+    [
+        (numbers.number(-0.0001, 2), "0.00"),
+        (numbers.number(-1234.5, 1), "−1,234.5"),
+        (numbers.signed(0.5, 1), "+0.5"),
+        (numbers.signed(-0.01, 1), "0.0"),
+        (numbers.count(12345.0), "12,345"),
+        (numbers.count(0.25), "0.25"),
+        (numbers.percent(0.00001), "< 0.1 %"),
+        (numbers.percent(0.99999), "> 99.9 %"),
+        (numbers.percent(1.0), "100.0 %"),
+        (numbers.trimmed(3.5), "3.5"),
+        (numbers.trimmed(1500000.0), "1,500,000"),
+        (numbers.trimmed(1e-9), "1e−09"),
+        (numbers.size_in_bytes(0), "0 bytes"),
+        (numbers.size_in_bytes(1000), "1.0 kB"),
+        (numbers.size_in_bytes(3e12), "3.0 TB"),
+        (numbers.counted(1, "leaf", "leaves"), "1 leaf"),
+    ],
+)
+def test_numbers_are_written_for_readers(shown, text):
+    assert shown == text
+
+
+# --- the file
+
+
+def test_a_report_is_a_whole_file_and_overwrites_nothing_unasked(tmp_path):
+    model, path = one_leaf(), tmp_path / "run.html"
+    write_report(path, model, title="one")
+    assert "<h1>one</h1>" in path.read_text(encoding="utf-8")
+    with pytest.raises(FileExistsError, match="force"):
+        write_report(path, model, title="two")
+    assert "<h1>one</h1>" in path.read_text(encoding="utf-8")
+    write_report(path, model, title="two", force=True)
+    assert "<h1>two</h1>" in path.read_text(encoding="utf-8")
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_dendrogram_alone_has_the_look_of_the_report(tmp_path):
+    model = one_leaf()
+    model.dendrogram_.to_html(tmp_path / "d.html")
+    style = re.compile(r"<style>.*?</style>", re.DOTALL)
+    alone, report = (tmp_path / "d.html").read_text(encoding="utf-8"), report_page(model, "")
+    assert style.search(alone)[0] == style.search(report)[0]
