@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from statistics import fmean
 
 from .experiment import DATA, PAPER_LINKAGES, PAPER_NAMES, Experiment, published
 from .jobs import FULL, ClusterJob, Job, Scale
-from .markdown import mean, mean_and_deviation, number, table
+from .markdown import deviation, mean, mean_and_deviation, number, table
 from .raw_rows import RawRows
 
 SIDES = (30.0, 36.0, 40.0, 50.0, 70.0, 100.0)
@@ -46,14 +47,16 @@ def section(scale: Scale, rows: RawRows, images: Path) -> str:
             found = rows.values(draws_of(scale, data, linkage), "rmsd")
             known = printed.get((data, "average" if linkage == EUCLIDEAN else linkage), "–")
             limits = f"{min(found):.3f} … {max(found):.3f}" if found else "–"
+            spread = deviation(found)
+            away = f"{(float(known) - fmean(found)) / spread:+.1f}" if spread and known != "–" else "–"
             name = PAPER_NAMES.get(linkage, linkage)
-            lines.append([data, name, mean_and_deviation(found, ".3f"), limits, known])
+            lines.append([data, name, mean_and_deviation(found, ".3f"), limits, known, away])
     return "\n\n".join(
         [
             f"Full data, greedy, k = {scale.k}, N = {scale.rows:,}. First, {scale.draws} draws of the same kind of "
             "data (another seed for each), to see what is chance. UPGMA is also shown for plain Euclidean "
             "distances, the other meaning the name has.",
-            table(["data", "linkage", "over draws", "range", "published"], lines),
+            table(["data", "linkage", "over draws", "range", "published", "deviations away"], lines),
             "Second, mixtures whose clusters overlap more or less: centres uniform in a cube of another side, with "
             "unequal and with equal shares. The last two columns are Ward cut by height and by size.",
             _mixtures(scale, rows),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from .experiment import DATA, Experiment, published
 from .jobs import AGGREGATION, CENTERS, FULL, LINKAGE, ClusterJob, Job, Scale
-from .markdown import NOT_MEASURED, mean, number, ratio, seconds, table
+from .markdown import mean, number, ratio, seconds, table
 from .raw_rows import RawRows
 
 # The paper does not say which linkage its table 3 is of.
@@ -63,12 +63,17 @@ def _expected_gain(scale: Scale, rows: RawRows, data: str) -> str:
     known = [line["features"] for line in published("table3") if line["data"] == data and line["features"]]
     if features is None or not scale.as_published:
         return ""
-    ours, theirs = ((scale.rows / count) ** 2 for count in (features, float(known[0])))
-    return (
+    printed = float(known[0])
+    ours, theirs = ((scale.rows / count) ** 2 for count in (features, printed))
+    text = (
         f"In quadratic time the gain to expect is (N / features)²: {ours:.1f} with the features there are here, "
         f"{theirs:.1f} with the published number. How many of the {scale.max_leaves:,} allowed features a tree keeps "
-        "depends on how far it raises its threshold when it is full; this tree keeps more than the published one, "
-        "which serves quality and costs time."
+        "depends on how far it raises its threshold when it is full"
+    )
+    return text + (
+        "; this tree keeps more than the published one, which serves quality and costs time."
+        if features > printed
+        else "."
     )
 
 
@@ -108,7 +113,7 @@ def _table(scale: Scale, rows: RawRows, data: str) -> str:
                 ratio(full, mean(cpu), ".1f"),
                 ratio(paper_full, paper, ".1f"),
                 number(features, ",.1f"),
-                known.get("features") or NOT_MEASURED,
+                number(float(known["features"]) if known.get("features") else None, ",.1f"),
                 number(max(rows.values(measured, "peak_mb"), default=None), ",.0f"),
             ]
         )
