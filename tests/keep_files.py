@@ -3,6 +3,9 @@
 python tests/keep_files.py      # once for each released version, with that version
 """
 
+import contextlib
+import os
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -38,6 +41,24 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     for name, thing in objects().items():
         thing.save(folder / f"{name}.sb")
+    with tempfile.TemporaryDirectory() as place:
+        keep_runs(folder.resolve(), place)
+
+
+def keep_runs(folder, place):
+    """Files of the command line, which also hold how the rows were prepared and what the run was."""
+    from commands import silverbirch
+
+    with contextlib.chdir(place):
+        np.savetxt("rows.csv", ROWS, delimiter=",", header=",".join(NAMES), comments="", encoding="utf-8")
+        os.utime("rows.csv", (0, 0))  # part of the record
+        scaled = ["rows.csv", "--scale", "standard", "--force"]
+        for command in (
+            ["cluster", *scaled, "-k", 3, "--model", folder / "run.sb"],
+            ["aggregate", *scaled, "-o", folder / "run-features.sb"],
+        ):
+            result = silverbirch(*command)
+            assert result.exit_code == 0, result.stderr
 
 
 if __name__ == "__main__":

@@ -191,6 +191,21 @@ def test_cutting_again_equals_clustering_with_that_number(k, table, tmp_path):
     assert sb.load(tmp_path / "cut.sb").n_clusters_ == k
 
 
+def test_a_cut_tells_of_the_rows_it_labelled(frame, table, tmp_path):
+    done("cluster", table, "-k", 6, "--id-column", "id", "--missing", "drop", "--model", tmp_path / "run.sb")
+    new = frame[NAMES].iloc[:10].copy()
+    new.loc[3, "x"] = np.nan
+    new.to_csv(tmp_path / "new.csv", index=False)
+    command = ["cut", tmp_path / "run.sb", tmp_path / "new.csv", "-k", 6, "--no-ids", "--labels", tmp_path / "l.csv"]
+    assert "9 rows labelled, 1 left out (-1)" in done(*command).stdout
+
+
+def test_the_summary_names_the_columns_that_were_clustered_by(table):
+    lines = done("cluster", table, "-k", 6, "--id-column", "id").stdout.splitlines()
+    assert "columns   x, y, z" in lines
+    assert lines == [line.rstrip() for line in lines]
+
+
 def test_without_rows_a_cut_labels_the_features(table, tmp_path):
     done("cluster", table, "--columns", "x,y", "--max-leaves", 150, "--model", tmp_path / "run.sb")
     done("cut", tmp_path / "run.sb", "-k", 4, "--labels", tmp_path / "leaves.npy")

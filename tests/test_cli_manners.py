@@ -43,6 +43,7 @@ def wrong_usage(rows, model, folder):
         "no input": ["cluster"],
         "k that is no number": ["cluster", rows, "-k", "many"],
         "k of zero": ["cluster", rows, "-k", "0"],
+        "more clusters than features can be": ["cluster", rows, "-k", "30", "--max-leaves", "20"],
         "two cuts": ["cluster", rows, "-k", "3", "--height", "2"],
         "labels without a cut": ["cluster", rows, "--labels", folder / "l.npy"],
         "a linkage that is none": ["cluster", rows, "-k", "3", "--linkage", "warp"],
@@ -70,6 +71,7 @@ def failures(rows, model, folder):
         "a model cut short": (["info", folder / "broken.sb"], "broken.sb"),
         "no model": (["cut", rows, "-k", "2"], "rows.npy"),
         "no folder": (["cluster", rows, "-k", "3", "--labels", folder / "none" / "l.npy"], "no folder"),
+        "a report that is no page": (["cluster", rows, "-k", "3", "--report", folder / "run.pdf"], "run.pdf"),
         "labels of no format": (["cluster", rows, "-k", "3", "--labels", folder / "l.doc"], "l.doc"),
         "ids in npy": (["cluster", folder / "rows.csv", "-k", "2", "--id-column", "name", "--labels", "l.npy"], ".npy"),
     }
@@ -208,6 +210,8 @@ def test_json_is_the_record_and_nothing_else(rows, tmp_path):
         "rebuilds": 0,
         "threshold": 0.0,
         "clusters": 3,
+        "labelled": 500,
+        "unlabelled": 0,
     }
     assert told["parameters"]["linkage"] == "ward"
     assert told["input"][0]["bytes"] == rows.stat().st_size
@@ -354,3 +358,14 @@ def test_a_report_has_the_clusters_and_the_run_and_escapes_what_comes_from_the_d
         assert nasty not in page
         assert "&lt;script&gt;alert(1)" in page
         assert "rows.csv" in page
+
+
+def test_a_report_of_scaled_rows_shows_centres_as_the_rows_came(tmp_path):
+    X = np.random.default_rng(0).normal(size=(300, 2)) * [1, 1000] + [0, 123_456]
+    pd.DataFrame(X, columns=["a", "b"]).to_csv(tmp_path / "rows.csv", index=False)
+    command = ["cluster", tmp_path / "rows.csv", "-k", 1, "--scale", "standard", "--report", tmp_path / "a.html"]
+    assert silverbirch(*command).exit_code == 0
+    page = (tmp_path / "a.html").read_text()
+    assert "<title>rows.csv</title>" in page
+    assert "units before they were scaled" in page
+    assert f"{X[:, 1].mean():,.1f}" in page

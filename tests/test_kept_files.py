@@ -1,11 +1,13 @@
 """Files that released versions wrote are read by this one. `tests/keep_files.py` wrote them."""
 
 import numpy as np
+import pandas
 import pytest
 from scipy.cluster import hierarchy
 
 import keep_files
 import silverbirch as sb
+from commands import silverbirch
 from keep_files import FEATURES, KEPT, NAMES, ROWS
 from trees import assert_holds, assert_same_bits, snapshot
 
@@ -25,7 +27,7 @@ def test_files_of_this_version_are_kept():
 def test_all_kept_files_are_tested(folder):
     tested = {
         "features", "tree", "tree-empty", "tree-threads", "dendrogram", "dendrogram-prototypes", "model",
-        "model-chunks", "model-refined",
+        "model-chunks", "model-refined", "run", "run-features",
     }  # fmt: skip
     assert {path.stem for path in folder.iterdir()} == tested
 
@@ -100,3 +102,20 @@ def test_kept_models_are_as_they_were(folder):
     refined = sb.load(folder / "model-refined.sb")
     assert (refined.n_jobs, refined.max_memory, refined.refine) == (-1, "1MB", 1)
     assert not hasattr(refined, "labels_")
+
+
+@each_version
+def test_kept_runs_of_the_command_line(folder, tmp_path):
+    scaled = (ROWS - ROWS.mean(axis=0)) / ROWS.std(axis=0)
+    model = sb.load(folder / "run.sb")
+    np.testing.assert_array_equal(model.predict(pandas.DataFrame(ROWS, columns=NAMES)), GROUPS)
+    assert_holds(sb.ClusterFeatures.load(folder / "run.sb"), scaled)
+    assert_holds(sb.load(folder / "run-features.sb"), scaled)
+
+    pandas.DataFrame(ROWS, columns=NAMES).to_csv(tmp_path / "rows.csv", index=False)
+    command = ["cut", folder / "run.sb", tmp_path / "rows.csv", "-k", 3, "--labels", tmp_path / "labels.npy"]
+    assert silverbirch(*command).exit_code == 0
+    np.testing.assert_array_equal(np.load(tmp_path / "labels.npy"), GROUPS)
+    both = [folder / "run-features.sb"] * 2
+    assert silverbirch("merge", *both, "-o", tmp_path / "both.sb").exit_code == 0
+    assert sb.load(tmp_path / "both.sb").weight.sum() == 2 * len(ROWS)

@@ -14,6 +14,7 @@ import silverbirch as sb
 from model_files import file_of
 from models import LINKAGES, groups, points, state
 from silverbirch import files
+from silverbirch.pipeline.run_state import RunState
 from trees import assert_same_bits, snapshot
 
 X = groups(400)
@@ -213,7 +214,7 @@ def test_parameters_that_could_not_be_loaded_are_not_saved(path):
 def test_what_others_keep_in_the_file_is_left_alone(path):
     for kind, thing in {"model": fitted(), "dendrogram": fitted().dendrogram_, "features": fitted().features_}.items():
         values, arrays = thing._to_file()
-        files.write(path, kind, values | {"run": {"rows": 5}}, arrays | {"run.weight": np.ones(2)})
+        files.write(path, kind, *RunState(columns=None, record={"rows": 5}).added_to(values, arrays))
         again = sb.load(path)
         assert type(again) is type(thing)
         again.save(path)

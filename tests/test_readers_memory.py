@@ -15,7 +15,7 @@ import silverbirch as sb
 
 MEGABYTE = 1 << 20
 ALLOWED = 96 * MEGABYTE  # of address space, beyond what the imports and a first look at a small file took
-GROWTH = 64 * MEGABYTE  # of resident memory at most
+GROWTH = 48 * MEGABYTE  # of resident memory at most
 COLUMNS = 8
 BLOCK_ROWS = 65_536
 BLOCKS = 80  # of 4 MB each: 336 MB
@@ -112,6 +112,7 @@ def read_limited(how, warm_up, path):
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
         "MALLOC_ARENA_MAX": "1",
+        "MALLOC_MMAP_THRESHOLD_": "65536",  # what is freed goes back to the system at once
     }
     command = [sys.executable, "-c", LIMITED, how, str(warm_up), str(path), str(ALLOWED)]
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)

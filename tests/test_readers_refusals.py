@@ -101,7 +101,7 @@ def test_paths_that_lead_nowhere_are_refused(what, error, message, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, r"has columns that are not numbers: 'name' \(.*\), 'kind' .*columns= .*numeric_only=True"),
+        ({}, r"has columns that are not numbers: 'name' \(.*\), 'kind' .*columns=.*numeric_only=True"),
         ({"columns": ["x", "kind"]}, r"not numbers: 'kind' \(.*\)"),
         ({"columns": ["x", "z"]}, "has no column 'z'; it has 'name', 'x', 'count', 'y', 'kind'"),
         ({"columns": ["x"], "id_column": "idd"}, "has no column 'idd'; it has 'name'"),

@@ -123,8 +123,8 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         self._require_fitted()
         if self._labels is None:
             raise AttributeError(
-                "there are no labels_ after partial_fit, which does not keep the rows, nor after fit of a stream that "
-                "comes by only once: use predict"
+                "there are no labels_ after partial_fit, which does not keep the rows, after load, and after fit of a "
+                "stream that comes by only once: use predict"
             )
         return self._labels
 

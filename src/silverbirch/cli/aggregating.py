@@ -68,7 +68,9 @@ class Outputs:
             check_free(path, self.force or path in own)
         if (labels := self.paths.get("labels")) is not None:
             check_labels(labels, self.id_column)
-        if self.paths.get("report") is not None:
+        if (page := self.paths.get("report")) is not None:
+            if page.suffix.lower() not in (".html", ".htm"):
+                raise ValueError(f"cannot write a report to {page}: it is a page, so the name must end in .html")
             check_drawing()
 
 
@@ -126,7 +128,7 @@ class Job:
             return None
         identity = {
             "input": self.record.input,
-            "preparation": self.reading.parameters(),
+            "preparation": {name: value for name, value in self.reading.parameters().items() if name != "id_column"},
             "tree": self.model._new_tree()._to_file()[0]["parameters"],
         }
         return Checkpoint(self.checkpoint_path, self.checkpoint_seconds, identity, list(self.outputs.wanted().values()))

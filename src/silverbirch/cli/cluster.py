@@ -66,6 +66,8 @@ def cluster(
     """
     with usage():
         check_cut(clusters, height, labels)
+        if clusters is not None and clusters > max_leaves:
+            raise ValueError(f"-k {clusters} but at most {max_leaves} features: raise --max-leaves")
         estimator = AggregateModel(
             clusters,
             distance_threshold=height,
@@ -85,14 +87,11 @@ def cluster(
     parameters = estimator.get_params() | {"max_memory": max_memory} | reading.parameters()
     whole = Record("cluster", parameters, outputs=outputs.wanted())
     job = Job(reading, estimator, outputs, whole, Voice(quiet, as_json), checkpoint, checkpoint_every)
-    if any(name.endswith(_FEATURES) for name in inputs):
-        _cluster_features(job)
-    else:
-        _cluster_rows(job)
+    state = _cluster_features(job) if any(name.endswith(_FEATURES) for name in inputs) else _cluster_rows(job)
     if record is not None:
         write_record(record, job.record)
     job.finish()
-    say_clusters(job.voice, job.record, job.model)
+    say_clusters(job.voice, job.record, state, job.model)
 
 
 def check_cut(clusters: int | None, height: float | None, labels: Path | None) -> None:
@@ -102,18 +101,19 @@ def check_cut(clusters: int | None, height: float | None, labels: Path | None) -
         raise ValueError("labels need a cut: give -k or --height")
 
 
-def _cluster_rows(job: Job) -> None:
+def _cluster_rows(job: Job) -> RunState:
     aggregation = job.aggregate()
     _cluster(job)
     state = job.run_state(aggregation)
     labels = job.outputs.paths["labels"]
     if labels is not None:
         with job.record.phase("label"):
-            write_labels(labels, aggregation.source, state, job.model, job.voice)
+            job.record.counts |= write_labels(labels, aggregation.source, state, job.model, job.voice)
     _write(job, state)
+    return state
 
 
-def _cluster_features(job: Job) -> None:
+def _cluster_features(job: Job) -> RunState:
     with usage():
         if not all(name.endswith(_FEATURES) for name in job.reading.inputs):
             raise ValueError("features and rows together: aggregate the rows first, then give features only")
@@ -127,12 +127,16 @@ def _cluster_features(job: Job) -> None:
         state = insert_features(job.reading.inputs, job.model.insert)
     job.record.counts |= {"rows": job.model.tree_.n_points, "features": job.model.tree_.n_leaves}
     _cluster(job)
-    _write(job, replace(state, record=job.record.result()))
+    state = replace(state, record=job.record.result())
+    _write(job, state)
+    return state
 
 
 def _cluster(job: Job) -> None:
+    job.model.progress = job.voice.shows_progress
     with job.record.phase("cluster"):
         job.record.counts["clusters"] = job.model.n_clusters_
+    job.model.progress = False
 
 
 def _write(job: Job, state: RunState) -> None:

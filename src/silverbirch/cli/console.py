@@ -12,7 +12,7 @@ from typing import Any, ParamSpec
 
 import typer
 from rich.console import Console
-from rich.table import Table
+from rich.text import Text
 
 from ..files import printable
 
@@ -71,12 +71,9 @@ class Voice:
         self._out.print(printable(text))
 
     def table(self, rows: list[tuple[str, str]]) -> None:
-        grid = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
-        grid.add_column(style="dim", no_wrap=True)
-        grid.add_column(overflow="fold")
-        for name, value in rows:
-            grid.add_row(name, printable(value))
-        self._out.print(grid)
+        width = max(len(name) for name, _ in rows)
+        for name, value in rows:  # one line each, however long: others read them too
+            self._out.print(Text(name.ljust(width), style="dim"), printable(value), sep="  ")
 
     def give(self, values: dict[str, Any]) -> None:
         """The machine's answer, where it was asked for."""

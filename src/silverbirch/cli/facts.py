@@ -27,7 +27,9 @@ def file_facts(path: Path) -> dict[str, Any]:
 
 def _of_kind(path: Path, kind: str, state: dict[str, Any], arrays: files.Arrays) -> dict[str, Any]:
     if kind == CHECKPOINT:
-        return {"written by": f"silverbirch {state['silverbirch']}"} | dict(state["counts"])
+        identity = state["identity"]
+        known = {"written by": f"silverbirch {state['silverbirch']}", "input": [f["name"] for f in identity["input"]]}
+        return {**known, **state["counts"], **identity["tree"], **identity["preparation"]}
     if kind not in _FACTS:
         raise ModelFileError(f"{path} holds a {kind}: a newer silverbirch may know it")
     restore = AggregateModel._from_file if kind == "model" else None

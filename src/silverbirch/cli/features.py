@@ -81,12 +81,13 @@ def aggregate(
     )
     aggregation = job.aggregate()
     job.record.outputs = outputs.wanted()
+    state = job.run_state(aggregation)
     with job.record.phase("write"):
-        _write(str(out), job.model.features_, job.run_state(aggregation))
+        _write(str(out), job.model.features_, state)
     if record is not None:
         write_record(record, job.record)
     job.finish()
-    say_run(job.voice, job.record)
+    say_run(job.voice, job.record, state)
 
 
 @failing_cleanly
@@ -116,7 +117,7 @@ def merge(
     record.counts |= {"rows": tree.n_points, "features": tree.n_leaves}
     record.outputs = outputs.wanted()
     _write(str(out), tree.features, replace(state, record=record.result()))
-    say_run(voice, record)
+    say_run(voice, record, state)
 
 
 def insert_features(paths: list[str], insert: Callable[[ClusterFeatures], Any]) -> RunState:

@@ -89,12 +89,12 @@ def cut(
     record.outputs = outputs.wanted()
     if labels is not None:
         with record.phase("label"):
-            _write_labels(labels, source, replace(state, id_column=id_column), estimator, voice)
+            record.counts |= _write_labels(labels, source, replace(state, id_column=id_column), estimator, voice)
     if new_model is not None:
         write_model(new_model, estimator, state)
     if page is not None:
         write_page(page, estimator, state, state.record)
-    say_clusters(voice, record, estimator)
+    say_clusters(voice, record, state, estimator)
 
 
 @failing_cleanly
@@ -147,12 +147,14 @@ def read_model(path: Path) -> tuple[AggregateModel, RunState]:
     return model, RunState.of_file(path, state, arrays, model.n_features_in_)
 
 
-def _write_labels(path: Path, source: RowSource | None, state: RunState, model: AggregateModel, voice: Voice) -> None:
+def _write_labels(
+    path: Path, source: RowSource | None, state: RunState, model: AggregateModel, voice: Voice
+) -> dict[str, int]:
     if source is not None:
-        write_labels(path, source, state, model, voice)
-        return
+        return write_labels(path, source, state, model, voice)
     with label_writer(path, force=True) as writer:
         writer.write(model.subcluster_labels_)
+    return {}
 
 
 def _same_file(path: Path, other: Path) -> bool:

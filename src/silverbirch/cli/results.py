@@ -18,8 +18,8 @@ from .console import Voice
 from .progress import pass_progress
 
 
-def write_labels(path: Path, source: RowSource, state: RunState, model: AggregateModel, voice: Voice) -> int:
-    """A second pass over the rows; returns their number."""
+def write_labels(path: Path, source: RowSource, state: RunState, model: AggregateModel, voice: Voice) -> dict[str, int]:
+    """A second pass over the rows; how many got a label and how many were left out."""
     with_ids = state.id_column is not None
     with (
         label_writer(path, id_name=state.id_column, force=True) as writer,
@@ -29,7 +29,8 @@ def write_labels(path: Path, source: RowSource, state: RunState, model: Aggregat
         def after_chunk(rows: int, position: Position) -> None:
             progress.update("labels", rows, position)
 
-        return label_rows(source, state.preparation, model, writer, with_ids=with_ids, after_chunk=after_chunk)
+        counts = label_rows(source, state.preparation, model, writer, with_ids=with_ids, after_chunk=after_chunk)
+    return dict(zip(("labelled", "unlabelled"), counts, strict=True))
 
 
 def write_model(path: Path, model: AggregateModel, state: RunState) -> None:
@@ -41,7 +42,17 @@ def write_model(path: Path, model: AggregateModel, state: RunState) -> None:
 def write_page(path: Path, model: AggregateModel, state: RunState, record: dict[str, object]) -> None:
     from ..report import write_report
 
-    write_report(path, model, record=record, column_names=state.columns, force=True)
+    how = state.preparation
+    known = how.shift is not None and how.factor is not None and how.metric == "euclidean"
+    scale = (how.shift, how.factor) if known else None
+    write_report(path, model, title=_title(state), record=record, column_names=state.columns, scale=scale, force=True)
+
+
+def _title(state: RunState) -> str:
+    names = [Path(str(file.get("name"))).name for file in state.record.get("input", [])]
+    if not names:
+        return "silverbirch report"
+    return names[0] + (f" and {len(names) - 1} more files" if len(names) > 1 else "")
 
 
 def write_record(path: Path, record: Record) -> None:

@@ -9,16 +9,19 @@ import numpy as np
 from ..checks import bytes_text
 from ..model import AggregateModel
 from ..pipeline.record import Record
+from ..pipeline.run_state import RunState
 from .console import Voice
 
+_MOST_NAMES = 8
 
-def say_run(voice: Voice, record: Record, extra: list[tuple[str, str]] | None = None) -> None:
+
+def say_run(voice: Voice, record: Record, state: RunState, extra: list[tuple[str, str]] | None = None) -> None:
     measured = record.measured()
-    voice.table([*_counts(record.counts), *(extra or []), *_costs(measured)])
+    voice.table([*_counts(record.counts, state.columns), *(extra or []), *_costs(measured)])
     voice.give(measured)
 
 
-def _counts(counts: dict[str, Any]) -> list[tuple[str, str]]:
+def _counts(counts: dict[str, Any], columns: tuple[str, ...] | None) -> list[tuple[str, str]]:
     rows = f"{counts['rows']:,.12g}"
     if counts.get("dropped"):
         rows += f", {counts['dropped']:,} of them left out for missing values"
@@ -26,8 +29,16 @@ def _counts(counts: dict[str, Any]) -> list[tuple[str, str]]:
         rows += f", {counts['filled']:,} missing values filled"
     features = f"{counts['features']:,}"
     if "rebuilds" in counts:
-        features += f", threshold {counts['threshold']:.4g} after {counts['rebuilds']} rebuilds"
-    return [("rows", rows), ("features", features)]
+        rebuilds = "1 rebuild" if counts["rebuilds"] == 1 else f"{counts['rebuilds']:,} rebuilds"
+        features += f", threshold {counts['threshold']:.4g} after {rebuilds}"
+    return [("rows", rows), *([("columns", _listed(columns))] if columns else []), ("features", features)]
+
+
+def _listed(columns: tuple[str, ...]) -> str:
+    """By name: a column that should not be among them, an id for one, is seen here."""
+    if len(columns) <= _MOST_NAMES:
+        return ", ".join(columns)
+    return f"{', '.join(columns[: _MOST_NAMES - 2])}, … {columns[-1]} ({len(columns):,} in all)"
 
 
 def _costs(measured: dict[str, Any]) -> list[tuple[str, str]]:
@@ -37,14 +48,16 @@ def _costs(measured: dict[str, Any]) -> list[tuple[str, str]]:
     peak = measured["peak_memory_bytes"]
     cost = f"{total:.2f} s ({parts})" + ("" if peak is None else f", {bytes_text(peak)} at most")
     written = ", ".join(measured["outputs"].values())
-    return [("cost", cost), *([("written", written)] if written else [])]
+    return [("cost", cost), ("written", written or "nothing; --labels, --model, --report or --record keep the result")]
 
 
-def say_clusters(voice: Voice, record: Record, model: AggregateModel) -> None:
+def say_clusters(voice: Voice, record: Record, state: RunState, model: AggregateModel) -> None:
     """The same, with what the clusters are like."""
     k = model.n_clusters_
     weights = np.bincount(model.subcluster_labels_, model.features_.weight)
-    sizes = (
-        f"{k:,}, of {weights.min():,.12g} to {weights.max():,.12g} rows" if k > 1 else "1: the dendrogram is not cut"
-    )
-    say_run(voice, record, [("clusters", sizes), ("rmsd", f"{model.dendrogram_.rmsd(k):.6g}")])
+    sizes = f"{k:,}" + (f", of {weights.min():,.12g} to {weights.max():,.12g} rows" if k > 1 else "")
+    if "labelled" in record.counts:
+        sizes += f"; {record.counts['labelled']:,} rows labelled"
+        if record.counts["unlabelled"]:
+            sizes += f", {record.counts['unlabelled']:,} left out (-1)"
+    say_run(voice, record, state, [("clusters", sizes), ("rmsd", f"{model.dendrogram_.rmsd(k):.6g}")])

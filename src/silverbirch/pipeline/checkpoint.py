@@ -103,5 +103,12 @@ def _differences(stored: Any, wanted: dict[str, Any]) -> str:
     """Which parts of the identity differ, by name."""
     if not isinstance(stored, dict):
         return "settings"
-    names = [name for name in sorted(stored.keys() | wanted.keys()) if stored.get(name) != wanted.get(name)]
-    return ", ".join(names) or "settings"
+    found = []
+    for part in sorted(stored.keys() | wanted.keys()):
+        was, now = stored.get(part), wanted.get(part)
+        if isinstance(was, dict) and isinstance(now, dict):
+            names = sorted(name for name in was.keys() | now.keys() if was.get(name) != now.get(name))
+            found += [f"{name} ({was.get(name)}, now {now.get(name)})" for name in names]
+        elif was != now:
+            found.append(part)
+    return ", ".join(found) or "settings"

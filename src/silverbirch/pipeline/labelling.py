@@ -27,9 +27,9 @@ def label_rows(
     *,
     with_ids: bool,
     after_chunk: Callable[[int, Position], None],
-) -> int:
-    """Returns the number of rows; `after_chunk` is told it as it grows."""
-    rows = 0
+) -> tuple[int, int]:
+    """Returns how many rows got a label and how many were left out; `after_chunk` is told their number as it grows."""
+    rows = unlabelled = 0
     for chunk in source.chunks(with_ids=with_ids):
         prepared = preparation.apply(chunk, source)
         labels = np.full(len(chunk.rows), NO_LABEL, dtype=np.int64)
@@ -38,5 +38,6 @@ def label_rows(
             labels[kept] = model.labels_of(prepared.rows)
         sink.write(labels, chunk.ids)
         rows += len(labels)
+        unlabelled += len(labels) - len(prepared.rows)
         after_chunk(rows, chunk.end)
-    return rows
+    return rows - unlabelled, unlabelled

@@ -47,7 +47,12 @@ class Record:
 
     def result(self) -> dict[str, Any]:
         """What a model file keeps."""
-        return {"command": self.command, "parameters": self.parameters, "input": self.input, "counts": self.counts}
+        return {
+            "command": self.command,
+            "parameters": self.parameters,
+            "input": self.input,
+            "counts": dict(self.counts),
+        }
 
     def measured(self) -> dict[str, Any]:
         """All of it."""

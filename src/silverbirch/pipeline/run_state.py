@@ -13,7 +13,7 @@ from ..files import Arrays, one_line, prefixed, under
 from .preparation import Preparation
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RunState:
     columns: tuple[str, ...] | None  # None where they have no names
     numbers: tuple[str, ...] | None = None  # of columns without names, where some were chosen
@@ -25,6 +25,10 @@ class RunState:
     def to_read(self) -> tuple[str, ...] | None:
         """What to ask a source for; None for all columns."""
         return self.numbers if self.columns is None else self.columns
+
+    def __repr__(self) -> str:
+        how = self.preparation
+        return f"RunState(missing={how.missing!r}, scale={how.scale!r}, metric={how.metric!r})"
 
     def added_to(self, state: dict[str, Any], arrays: Arrays) -> tuple[dict[str, Any], Arrays]:
         how, columns = self.preparation.to_state()

@@ -135,8 +135,8 @@ def _not_numbers(bad: Sequence[tuple[str, Field]]) -> str:
     own = {field.name: field.type for owner, field in bad if owner == label}
     named = _listed([f"{name!r} ({kind})" for name, kind in own.items()], quote=False)
     return (
-        f"{label} has columns that are not numbers: {named}. Name the columns to read by columns= (--columns), "
-        "or leave out what is not a number by numeric_only=True (--numeric-only)"
+        f"{label} has columns that are not numbers: {named}. Choose columns by read_chunks(…, columns=…) (--columns), "
+        "or leave out what is not a number by its numeric_only=True (--numeric-only)"
     )
 
 
@@ -166,16 +166,11 @@ def rows_of(table: pa.Table, names: Sequence[str], dtype: np.dtype[Any]) -> Rows
     """The named columns side by side; NaN where a value is missing."""
     rows: Rows = np.empty((table.num_rows, len(names)), dtype=dtype)
     for number, name in enumerate(names):
-        begin = 0
-        for part in _numbers(table.column(name), name).chunks:
-            end = begin + len(part)
-            rows[begin:end, number] = _view(part)
-            begin = end
+        rows[:, number] = _numbers(_whole(table.column(name)), name)
     return rows
 
 
-def _numbers(values: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
-    """As whole or floating-point numbers without missing ones."""
+def _numbers(values: pa.Array, name: str) -> NDArray[Any] | float:
     import pyarrow as pa
 
     kind = values.type
@@ -183,14 +178,18 @@ def _numbers(values: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
         raise ValueError(
             f"column {name!r} holds {kind} where numbers came before: encode, fill or drop such rows first"
         )
+    if values.null_count == len(values):
+        return float("nan")
     if pa.types.is_boolean(kind):
         values = values.cast(pa.uint8())
-    elif pa.types.is_decimal(kind) or pa.types.is_null(kind):
+    elif pa.types.is_decimal(kind):
         values = values.cast(pa.float64())
+    numbers = _view(values)
     if values.null_count:
-        single = pa.types.is_floating(values.type) and not pa.types.is_float64(values.type)
-        values = values.cast(pa.float32() if single else pa.float64(), safe=False).fill_null(float("nan"))
-    return values
+        single = numbers.dtype in (np.float16, np.float32)
+        numbers = numbers.astype(np.float32 if single else np.float64)
+        numbers[_view(values.is_null().cast(pa.uint8())) == 1] = np.nan
+    return numbers
 
 
 def _view(values: pa.Array) -> NDArray[Any]:
@@ -202,8 +201,11 @@ def _view(values: pa.Array) -> NDArray[Any]:
 
 
 def ids_of(table: pa.Table, name: str) -> pa.Array:
-    ids = table.column(name).combine_chunks()  # an array, or in older versions of pyarrow chunks still
-    return ids.chunk(0) if hasattr(ids, "chunks") else ids
+    return _whole(table.column(name))
+
+
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def without_first(batches: Iterable[pa.RecordBatch], count: int) -> Iterator[pa.RecordBatch]:

@@ -111,10 +111,9 @@ class ArrowFileTable(FileTable):
         pa = needed("pyarrow")
         return (pa.memory_map if self._mapped else pa.OSFile)(str(self.path))
 
-    def _reader(self, file: Any, wanted: Wanted | None = None) -> Any:
+    def _reader(self, file: Any, columns: list[int] | None = None) -> Any:
         ipc = needed("pyarrow.ipc")
-        numbers = None if wanted is None else [self._numbers[name] for name in wanted.all_names]
-        return ipc.open_file(file, options=ipc.IpcReadOptions(use_threads=False, included_fields=numbers))
+        return ipc.open_file(file, options=ipc.IpcReadOptions(use_threads=False, included_fields=columns))
 
     def _open(self) -> None:
         self._mapped = False
@@ -123,41 +122,38 @@ class ArrowFileTable(FileTable):
             self.fields = arrow_fields(reader.schema)
             self._numbers = {field.name: number for number, field in enumerate(self.fields)}
             self._mapped = self.n_bytes > _LARGE_BATCH * max(1, reader.num_record_batches)
-            self.n_rows = self._count_rows(reader)
+            counted = hasattr(reader, "count_rows")  # else an older version of pyarrow
+            self.n_rows = reader.count_rows() if counted else sum(self._batch_rows())
 
-    def _count_rows(self, reader: Any) -> int:
-        if hasattr(reader, "count_rows"):
-            return int(reader.count_rows())
-        dataset = needed("pyarrow.dataset")  # the way to it in older versions of pyarrow
-        return int(dataset.dataset(self.path, format="ipc").count_rows())
+    def _batch_rows(self) -> Iterator[int]:
+        """The number of rows of each batch; one column has to be read for it."""
+        with self._file() as file:
+            reader = self._reader(file, [0])
+            for number in range(reader.num_record_batches):
+                yield reader.get_batch(number).num_rows
 
     def batches(self, wanted: Wanted, begin: int, chunk_rows: int) -> Iterator[pa.RecordBatch]:
         with reading(self.label), self._file() as file:
-            reader = self._reader(file, wanted)
-            first, begin = self._batch_of_row(begin, wanted)
-            read = map(reader.get_batch, range(first, reader.num_record_batches))
-            yield from without_first(read, begin)
+            first, begin = self._batch_of_row(begin)
+            reader = self._reader(file, [self._numbers[name] for name in wanted.all_names])
+            yield from without_first(map(reader.get_batch, range(first, reader.num_record_batches)), begin)
 
-    def _batch_of_row(self, row: int, wanted: Wanted) -> tuple[int, int]:
-        """Which batch a row is in, and where in it. One column of the batches before it has to be read."""
+    def _batch_of_row(self, row: int) -> tuple[int, int]:
+        """Which batch a row is in, and where in it."""
         number = 0
-        with self._file() as file:
-            reader = self._reader(file, wanted._replace(names=wanted.names[:1], id_column=None))
-            while row and number < reader.num_record_batches:
-                rows = reader.get_batch(number).num_rows
-                if row < rows:
-                    break
-                number, row = number + 1, row - rows
+        for rows in self._batch_rows() if row else ():
+            if row < rows:
+                break
+            number, row = number + 1, row - rows
         return number, row
 
 
 class ArrowStreamTable(FileTable):
     """Arrow IPC streams: batch by batch, from the beginning only."""
 
-    def _reader(self, file: Any, wanted: Wanted | None = None) -> Any:
+    def _reader(self, file: Any, columns: list[int] | None = None) -> Any:
         ipc = needed("pyarrow.ipc")
-        numbers = None if wanted is None else [self._numbers[name] for name in wanted.all_names]
-        return ipc.open_stream(file, options=ipc.IpcReadOptions(use_threads=False, included_fields=numbers))
+        return ipc.open_stream(file, options=ipc.IpcReadOptions(use_threads=False, included_fields=columns))
 
     def _open(self) -> None:
         with self.path.open("rb") as file:
@@ -170,4 +166,5 @@ class ArrowStreamTable(FileTable):
 
     def batches(self, wanted: Wanted, begin: int, chunk_rows: int) -> Iterator[pa.RecordBatch]:
         with reading(self.label), needed("pyarrow").OSFile(str(self.path)) as file:
-            yield from without_first(self._noting_bytes(self._reader(file, wanted), lambda _: file.tell()), begin)
+            reader = self._reader(file, [self._numbers[name] for name in wanted.all_names])
+            yield from without_first(self._noting_bytes(reader, lambda _: file.tell()), begin)

@@ -46,7 +46,7 @@ class FrameTable(ArrowTable):
         pa = needed("pyarrow")
         part = self._frame[start:end].select([self._column(self._native_names[name]) for name in names])
         try:
-            return part.to_arrow().rename_columns(names)
+            return part.to_arrow().select(names)  # without the index of pandas
         except pa.ArrowException as error:
             reason = str(error).partition("\n")[0]
             raise ValueError(f"{self.label} has values of several kinds in one column: {reason}") from None

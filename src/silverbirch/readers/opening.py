@@ -78,8 +78,9 @@ def _is_lazy(source: Any) -> bool:
 
 
 def _is_arrow_stream(source: Any) -> bool:
-    # Data frames have such a stream too, and can be read twice.
-    return hasattr(source, "__arrow_c_stream__") and not hasattr(source, "shape")
+    # Tables in memory have such a stream too, and can be read twice; a query (duckdb's has a shape) is not in memory.
+    in_memory = hasattr(source, "shape") and hasattr(source, "__array__")
+    return hasattr(source, "__arrow_c_stream__") and not (in_memory or is_arrow(source))
 
 
 def _is_map_to_convert(X: Any) -> bool:

@@ -73,7 +73,7 @@ class CsvTable(FileTable):
 
     def _check_header(self, names: list[str]) -> None:
         """A first line of numbers is a row that would be lost; but 0, 1, 2, … are the names pandas gives columns."""
-        if all(map(_is_number, names)) and names not in ([str(i + k) for i in range(len(names))] for k in (0, 1)):
+        if all(map(_is_number, names)) and names != [str(i) for i in range(len(names))]:
             raise ValueError(
                 f"{self.path} begins with numbers where the names of the columns should be "
                 f"({', '.join(names[:3])}{', …' if len(names) > 3 else ''}): add a first line with names"

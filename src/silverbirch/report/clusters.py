@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,13 @@ MOST_COLUMNS = 8  # with more, each cluster names those in which it differs most
 _MOST_DIFFERENT = 4
 
 
+class Scale(NamedTuple):
+    """How columns were scaled before they were clustered: (x − shift) · factor. Centres are shown as they came."""
+
+    shift: Floats
+    factor: Floats
+
+
 @dataclass(frozen=True)
 class Clusters:
     """The feature of each cluster, of all rows, and how much each column varies among the leaves."""
@@ -26,6 +34,7 @@ class Clusters:
     total: ClusterFeatures
     spread: Floats
     names: list[str]
+    scale: Scale | None = None
 
     @property
     def few_columns(self) -> bool:
@@ -43,17 +52,21 @@ class Clusters:
 
     def value(self, column: int, value: float) -> str:
         """With digits enough to tell clusters apart."""
-        return numbers.number(value, self._decimals(column))
+        origin = 0.0 if self.scale is None else float(self.scale.shift[column])
+        return numbers.number(origin + value * self._unit(column), self._decimals(column))
 
     def difference(self, column: int, value: float) -> str:
-        return numbers.signed(value, self._decimals(column))
+        return numbers.signed(value * self._unit(column), self._decimals(column))
+
+    def _unit(self, column: int) -> float:
+        return 1.0 if self.scale is None else 1 / float(self.scale.factor[column])
 
     def _decimals(self, column: int) -> int | None:
-        spread = float(self.spread[column])
+        spread = float(self.spread[column]) * self._unit(column)
         return numbers.decimals_for(spread, digits=4 if self.few_columns else 3) if spread > 0 else None
 
 
-def clusters_of(model: AggregateModel, column_names: list[str] | None) -> Clusters:
+def clusters_of(model: AggregateModel, column_names: list[str] | None, scale: Scale | None = None) -> Clusters:
     leaves, labels, centers = model.features_, model.subcluster_labels_, model.cluster_centers_
     total = leaves.total()
     sse = np.bincount(labels, leaves.sse)
@@ -62,7 +75,7 @@ def clusters_of(model: AggregateModel, column_names: list[str] | None) -> Cluste
         sse += np.bincount(labels, leaves.weight * (means - center[labels]) ** 2)
         variance[column] = leaves.weight @ (means - total.mean[0, column]) ** 2 / total.weight[0]
     features = ClusterFeatures(np.bincount(labels, leaves.weight), centers, sse)
-    return Clusters(features, total, np.sqrt(variance), _names(model, column_names))
+    return Clusters(features, total, np.sqrt(variance), _names(model, column_names), scale)
 
 
 def _names(model: AggregateModel, given: list[str] | None) -> list[str]:

@@ -15,7 +15,7 @@ from ..model import AggregateModel
 from ..writers import check_free, new_file
 from . import numbers
 from .accuracy import accuracy_of, linkage_name
-from .clusters import MOST_CLUSTERS, Clusters, cluster_table, clusters_of
+from .clusters import MOST_CLUSTERS, Clusters, Scale, cluster_table, clusters_of
 from .layout import figure, page, scrolling
 from .markup import Html, joined, tag
 from .pictures import MOST_BRANCHES, dendrogram_picture, rmsd_picture, themed
@@ -31,6 +31,7 @@ def write_report(
     title: str = "silverbirch report",
     record: dict[str, Any] | None = None,
     column_names: Sequence[str] | None = None,
+    scale: tuple[Any, Any] | None = None,
     force: bool = False,
 ) -> None:
     """Writes one page about a fitted model; it needs no other file.
@@ -38,18 +39,24 @@ def write_report(
     title : its heading
     record : what is known of the run, in values that JSON can hold; shown as tables
     column_names : one for each column; None for those the model was fitted with
+    scale : (shift, factor) of the columns where rows were scaled, (x − shift) · factor: centres are shown unscaled
     force : overwrite a file that is there
     """
     check_free(path, force)
-    text = report_page(model, title, record, None if column_names is None else list(column_names))
+    names = None if column_names is None else list(column_names)
+    text = report_page(model, title, record, names, None if scale is None else Scale(*scale))
     with new_file(path, force=force) as file:
         file.write(text.encode())
 
 
 def report_page(
-    model: AggregateModel, title: str, record: dict[str, Any] | None = None, column_names: list[str] | None = None
+    model: AggregateModel,
+    title: str,
+    record: dict[str, Any] | None = None,
+    column_names: list[str] | None = None,
+    scale: Scale | None = None,
 ) -> str:
-    clusters = clusters_of(model, column_names)
+    clusters = clusters_of(model, column_names, scale)
     sections = {"Dendrogram": _dendrogram(model)}
     if model.dendrogram_.n_leaves > 1:
         sections["Number of clusters"] = _curve(model.dendrogram_, model.n_clusters_)
@@ -184,13 +191,12 @@ def _clusters(clusters: Clusters, colours: dict[int, str]) -> Html:
         rest = clusters.features.weight[clusters.by_size[MOST_CLUSTERS:]].sum() / clusters.total.weight[0]
         sentences.append(f"{k - MOST_CLUSTERS:,} smaller clusters, {numbers.percent(rest)} of the rows, are not shown.")
     sentences.append("rmsd is the root mean squared distance of a cluster's rows to its centre.")
+    units = "in the units that were clustered" if clusters.scale is None else "in the units before they were scaled"
     if clusters.few_columns:
-        sentences.append(
-            "The columns to the right are the coordinates of the centre, in the units that were clustered."
-        )
+        sentences.append(f"The columns to the right are the coordinates of the centre, {units}.")
     else:
         sentences.append(
             f"Of {columns:,} columns those are named in which the centre is farthest from the mean of all rows, with "
-            "its value and, in brackets, the difference, in the units that were clustered."
+            f"its value and, in brackets, the difference, {units}."
         )
     return joined(tag("p", " ".join(sentences)), scrolling(cluster_table(clusters, colours), "Clusters"))

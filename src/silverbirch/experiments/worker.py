@@ -1,0 +1,38 @@
+"""One measurement in a process of its own: a job as JSON on stdin, what was measured as JSON on stdout."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+from .jobs import ClusterJob, Job, VarianceErrorJob, from_dict
+
+
+def measure(job: Job) -> dict[str, Any]:
+    if isinstance(job, ClusterJob):
+        from .clustering import measure as measure_clustering
+
+        return measure_clustering(job)
+    from .moved_data import measure_moved_tree, measure_variance_error
+
+    return measure_variance_error(job) if isinstance(job, VarianceErrorJob) else measure_moved_tree(job)
+
+
+def peak_memory_mb() -> float | None:
+    """The most this process has had."""
+    try:
+        import resource
+    except ImportError:  # not a Unix
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return round(peak / 1e6 if sys.platform == "darwin" else peak / 1e3, 1)
+
+
+def main() -> None:
+    row = measure(from_dict(json.load(sys.stdin)))
+    print(json.dumps(row | {"peak_mb": peak_memory_mb()}))
+
+
+if __name__ == "__main__":
+    main()
