@@ -307,3 +307,19 @@ def test_wrong_arrays_are_refused(path, change):
 )
 def test_arrays_that_are_no_numbers_are_refused_with_the_header(path, change):
     assert_refused(hostile(path, change_arrays=change), r"not a whole silverbirch file: its array '0.\w+' has")
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_large_tree_goes_on_to_the_same_bits_through_its_next_rebuild(n_jobs, tmp_path):
+    """Of many leaves only some tell the next threshold: the same ones, whether the tree was stored meanwhile or not."""
+    random = np.random.default_rng(2)
+    first, second = random.normal(size=(9_000, 2)), random.normal(size=(9_000, 2))
+    tree = sb.CFTree(max_leaves=6_000, n_jobs=n_jobs).insert(first)
+    tree.save(tmp_path / "tree.sb")
+    rebuilds = tree.n_rebuilds
+    again = sb.CFTree.load(tmp_path / "tree.sb").insert(second)
+    tree.insert(second)
+    assert tree.n_rebuilds > rebuilds
+    again.save(tmp_path / "again.sb")
+    tree.save(tmp_path / "tree.sb")
+    assert (tmp_path / "again.sb").read_bytes() == (tmp_path / "tree.sb").read_bytes()

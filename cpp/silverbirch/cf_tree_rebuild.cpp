@@ -79,11 +79,14 @@ CfTree CfTree::merged(double squared_merge_threshold, const Progress& progress) 
   return smaller;
 }
 
-// For the leaves of some nodes, evenly chosen, the squared cost of the cheapest merge inside the node.
+// For the leaves of some nodes, evenly chosen, the squared cost of the cheapest merge inside the node. Chosen by their
+// place in the tree, not by their number in the pool, which is another one after the tree was stored and restored.
 std::vector<double> CfTree::sibling_costs(const Progress& progress) const {
   std::vector<double> costs;
-  const auto every = static_cast<NodeId>(1 + leaf_count_ / kSampledLeaves);
-  for (NodeId node = 0; node < leaf_.size(); node += every) {
+  const std::size_t every = 1 + leaf_count_ / kSampledLeaves;
+  const std::vector<NodeId> nodes = leaf_nodes();
+  for (std::size_t i = 0; i < nodes.size(); i += every) {
+    const NodeId node = nodes[i];
     const std::size_t count = leaf_.count(node);
     progress.poll();
     if (count < 2) continue;
