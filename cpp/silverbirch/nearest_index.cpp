@@ -9,12 +9,23 @@
 
 namespace silverbirch {
 
-NearestIndex::NearestIndex(const double* points, std::size_t count, std::size_t dim, const Progress& progress)
+namespace {
+
+// Fewer dimensions or points than these, and the tree is always as fast.
+constexpr std::size_t kManyDimensions = 12, kManyPoints = 256;
+constexpr std::size_t kGroupsToDecide = 8, kRowsToDecide = 4 * kGroupsToDecide * kLanes;
+// The filter looks at all points in about the time the tree takes for one leaf in so many.
+constexpr std::size_t kLeavesForPanels = 8;
+
+}  // namespace
+
+NearestIndex::NearestIndex(const double* points, std::size_t count, std::size_t dim, const Progress& progress, Way way)
     : numbers_(count),
       blocks_(leaves_for(count, kLabelLeaf) * (kLabelLeaf / kLanes) * index_block_doubles(dim)),
       boxes_(dim, kLabelLeaf, Nearness::centroid),
       row_order_(points, count, dim),
-      find_(kernels().index->nearest_to_points[IndexSearch::unrolled(dim)]) {
+      find_(kernels().index->nearest_to_points[IndexSearch::unrolled(dim)]),
+      way_(way == Way::undecided && (dim < kManyDimensions || count < kManyPoints) ? Way::tree : way) {
   if (count >= kNoSlot) throw std::invalid_argument("an index holds fewer than 2^32 points");
   std::vector<KdKey> order(count);
   std::iota(order.begin(), order.end(), KdKey{0});
@@ -33,36 +44,90 @@ NearestIndex::NearestIndex(const double* points, std::size_t count, std::size_t 
   boxes_.show(tree_);
 }
 
+// Eight rows that lie close together, one after the other.
+template <class Scalar>
+class NearestIndex::Groups {
+ public:
+  Groups(const NearestIndex& index, const Scalar* rows, std::size_t row_count)
+      : index_(index), rows_(rows), row_count_(row_count), group_(index.dim() * (kLanes + 2)) {
+    RowOrder row_order = index.row_order_;
+    row_order.order(rows, row_count, order_);
+  }
+
+  std::size_t row(std::size_t place) const { return order_[place]; }
+  Slot slot(std::size_t lane) const { return nearest_[lane]; }
+
+  // The eight from a place on; returns how many leaves were looked at.
+  std::size_t find(std::size_t begin) {
+    constexpr std::size_t kAhead = 8 * kLanes;
+    const std::size_t dim = index_.dim();
+    // The rows of a group lie anywhere: have those of a later one fetched in the meantime.
+    for (std::size_t lane = 0; lane < kLanes && begin + kAhead + lane < row_count_; ++lane)
+      __builtin_prefetch(rows_ + order_[begin + kAhead + lane] * dim);
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      const Scalar* row = rows_ + order_[std::min(begin + lane, row_count_ - 1)] * dim;
+      for (std::size_t k = 0; k < dim; ++k) group_[k * kLanes + lane] = static_cast<double>(row[k]);
+    }
+    for (std::size_t k = 0; k < dim; ++k) {
+      const auto [least, greatest] = std::minmax_element(group_.data() + k * kLanes, group_.data() + (k + 1) * kLanes);
+      group_[dim * kLanes + k] = *least;
+      group_[dim * (kLanes + 1) + k] = *greatest;
+    }
+    const std::size_t visits = index_.find_(index_.tree_, group_.data(), likely_, nearest_);
+    likely_ = nearest_[0];
+    return visits;
+  }
+
+ private:
+  const NearestIndex& index_;
+  const Scalar* rows_;
+  std::size_t row_count_;
+  std::vector<std::uint32_t> order_;
+  AlignedDoubles group_;
+  Slot nearest_[kLanes] = {};
+  Slot likely_ = kNoSlot;
+};
+
 template <class Scalar>
 void NearestIndex::nearest(const Scalar* rows, std::size_t row_count, std::int64_t* numbers,
                            const Checkpoint& checkpoint) const {
-  constexpr std::size_t kAhead = 8 * kLanes, kBetweenChecks = 64 * kLanes;
-  const std::size_t dim = tree_.dim;
-  RowOrder row_order = row_order_;
-  std::vector<std::uint32_t> order;
-  row_order.order(rows, row_count, order);
-  AlignedDoubles group(dim * (kLanes + 2));
-  Slot nearest[kLanes] = {};
-  Slot likely = kNoSlot;
+  if (way_ == Way::undecided && row_count >= kRowsToDecide) decide(rows, row_count);
+  if (way_ == Way::panels)
+    by_panels(rows, row_count, numbers, checkpoint);
+  else
+    by_tree(rows, row_count, numbers, checkpoint);
+}
+
+template <class Scalar>
+void NearestIndex::by_tree(const Scalar* rows, std::size_t row_count, std::int64_t* numbers,
+                           const Checkpoint& checkpoint) const {
+  constexpr std::size_t kBetweenChecks = 64 * kLanes;
+  Groups<Scalar> groups(*this, rows, row_count);
   for (std::size_t begin = 0; begin < row_count; begin += kLanes) {
     if (begin % kBetweenChecks == 0) checkpoint();
-    // The rows of a group lie anywhere: have those of a later one fetched in the meantime.
-    for (std::size_t lane = 0; lane < kLanes && begin + kAhead + lane < row_count; ++lane)
-      __builtin_prefetch(rows + order[begin + kAhead + lane] * dim);
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      const Scalar* row = rows + order[std::min(begin + lane, row_count - 1)] * dim;
-      for (std::size_t k = 0; k < dim; ++k) group[k * kLanes + lane] = static_cast<double>(row[k]);
-    }
-    for (std::size_t k = 0; k < dim; ++k) {
-      const auto [least, greatest] = std::minmax_element(group.data() + k * kLanes, group.data() + (k + 1) * kLanes);
-      group[dim * kLanes + k] = *least;
-      group[dim * (kLanes + 1) + k] = *greatest;
-    }
-    find_(tree_, group.data(), likely, nearest);
+    groups.find(begin);
     for (std::size_t lane = 0; lane < std::min(kLanes, row_count - begin); ++lane)
-      numbers[order[begin + lane]] = numbers_[nearest[lane]];
-    likely = nearest[0];
+      numbers[groups.row(begin + lane)] = numbers_[groups.slot(lane)];
   }
+}
+
+template <class Scalar>
+void NearestIndex::by_panels(const Scalar* rows, std::size_t row_count, std::int64_t* numbers,
+                             const Checkpoint& checkpoint) const {
+  std::call_once(panels_made_, [this] { panels_ = std::make_unique<NearestPanels>(tree_, no_progress); });
+  for (const std::size_t row : panels_->nearest(rows, row_count, numbers, checkpoint))
+    by_tree(rows + row * dim(), 1, numbers + row, checkpoint);
+}
+
+// By some groups out of all the rows: how much of the tree has to be visited.
+template <class Scalar>
+void NearestIndex::decide(const Scalar* rows, std::size_t row_count) const {
+  Groups<Scalar> groups(*this, rows, row_count);
+  std::size_t visits = 0;
+  for (std::size_t group = 0; group < kGroupsToDecide; ++group)
+    visits += groups.find(row_count / kLanes * group / kGroupsToDecide * kLanes);
+  const std::size_t leaves = leaves_for(size(), kLabelLeaf) * kGroupsToDecide;
+  way_ = visits > leaves / kLeavesForPanels ? Way::panels : Way::tree;
 }
 
 template void NearestIndex::nearest(const float*, std::size_t, std::int64_t*, const Checkpoint&) const;

@@ -2,21 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <stdexcept>
 
 namespace silverbirch {
-
-namespace {
-
-constexpr double kUnitRoundoff = 0x1p-24;  // of float32
-constexpr double kUnderflow = 1e-30;
-constexpr double kYoung = 0x1p-8;  // t of the header
-// An empty lane: its square overflows to infinity, products with it do not.
-constexpr float kFarAwayFloat = 1e30f;
-
-}  // namespace
 
 ClusterPanels::ClusterPanels(const FeaturesView& features, CfDistance distance, Vote vote, const Progress& progress)
     : dim_(features.dim),
@@ -26,7 +15,6 @@ ClusterPanels::ClusterPanels(const FeaturesView& features, CfDistance distance, 
       weight_(features.weight, features.weight + features.size),
       sse_(features.sse, features.sse + features.size),
       rows_(features.size * padded_dim_, 0.0),
-      origin_(features.dim, 0.0),
       slot_of_(features.size),
       id_of_(features.size),
       panels_((features.size + kPanelLanes - 1) / kPanelLanes * panel_floats(features.dim)) {
@@ -48,60 +36,27 @@ ClusterPanels::ClusterPanels(const FeaturesView& features, CfDistance distance, 
 }
 
 void ClusterPanels::choose_units() {
-  const double share = 1.0 / static_cast<double>(objects());
   std::vector<double> largest(dim_, 0.0);
-  for (ClusterId i = 0; i < objects(); ++i)
-    for (std::size_t k = 0; k < dim_; ++k) {
-      origin_[k] += share * row(i)[k];
-      largest[k] = std::max(largest[k], std::abs(row(i)[k]));
-    }
-  for (const double coordinate : largest) extent_ = std::hypot(extent_, coordinate);
-
-  double reach = 0.0;
+  double spread = 0.0;
   for (ClusterId i = 0; i < objects(); ++i) {
-    for (std::size_t k = 0; k < dim_; ++k) reach = std::max(reach, std::abs(row(i)[k] - origin_[k]));
-    if (distance_ == CfDistance::average) reach = std::max(reach, std::sqrt(sse_[i] / weight_[i]));
+    for (std::size_t k = 0; k < dim_; ++k) largest[k] = std::max(largest[k], std::abs(row(i)[k]));
+    if (distance_ == CfDistance::average) spread = std::max(spread, std::sqrt(sse_[i] / weight_[i]));
   }
-  // A power of two, so that scaling adds no rounding of its own.
-  scale_ = std::exp2(std::ceil(std::log2(std::max(reach, 1e-140))));  // whose square is still a normal number
-
-  const auto part = static_cast<double>(std::min(dim_, kFilterPart));
-  const double roundings = part + static_cast<double>(dim_ / kFilterPart) + 16.0;
-  norm_factor_ = 1.0 - roundings * kUnitRoundoff;
-  shrink_ = static_cast<float>((1.0 - kYoung) * norm_factor_);
+  for (const double coordinate : largest) extent_ = std::hypot(extent_, coordinate);
+  units_ =
+      PanelUnits(objects(), dim_, [&](std::size_t i, std::size_t k) { return rows_[i * padded_dim_ + k]; }, spread);
 }
 
 void ClusterPanels::fill(std::size_t slot) {
   const ClusterId id = id_of_[slot];
-  float* to = lane(slot);
-  double norm = 0.0, squared_error = 0.0;
-  for (std::size_t k = 0; k < dim_; ++k) {
-    const double exact = (row(id)[k] - origin_[k]) / scale_;
-    const auto stored = static_cast<float>(exact);
-    const double error = exact - static_cast<double>(stored);
-    to[k * kPanelLanes] = stored;
-    norm += static_cast<double>(stored) * static_cast<double>(stored);
-    squared_error += error * error;
-  }
-  // exact itself is rounded in float64
-  squared_error = 2.0 * squared_error + 0x1p-100 * norm;
-  float* extra = to + dim_ * kPanelLanes;
-  extra[kNormRow * kPanelLanes] = static_cast<float>(norm_factor_ * norm - kUnderflow);
-  extra[kErrorRow * kPanelLanes] = static_cast<float>(1.001 * 2.0 / kYoung * squared_error + kUnderflow);
+  units_.convert(row(id), 1, lane(slot), kPanelLanes);
   double term = 0.0;  // centroid is average of clusters without spread
-  if (distance_ == CfDistance::ward) term = std::max(1.0 / weight_[id], kUnderflow) * (1.0 + 1e-6);
+  if (distance_ == CfDistance::ward) term = std::max(1.0 / weight_[id], PanelUnits::kUnderflow) * (1.0 + 1e-6);
   if (distance_ == CfDistance::average) term = sse_[id] / weight_[id] / bound_unit() * (1.0 - 1e-6);
-  extra[kTermRow * kPanelLanes] = static_cast<float>(term);
+  lane(slot)[(dim_ + kTermRow) * kPanelLanes] = static_cast<float>(term);
 }
 
-void ClusterPanels::clear(std::size_t slot) {
-  float* to = lane(slot);
-  for (std::size_t k = 0; k < dim_; ++k) to[k * kPanelLanes] = kFarAwayFloat;
-  float* extra = to + dim_ * kPanelLanes;
-  extra[kNormRow * kPanelLanes] = std::numeric_limits<float>::infinity();
-  extra[kErrorRow * kPanelLanes] = 0.0f;
-  extra[kTermRow * kPanelLanes] = 1.0f;
-}
+void ClusterPanels::clear(std::size_t slot) { units_.clear(lane(slot), kPanelLanes); }
 
 bool ClusterPanels::same_place(ClusterId a, ClusterId b) const {
   if (distance_ == CfDistance::average && (sse_[a] != 0.0 || sse_[b] != 0.0)) return false;
@@ -155,7 +110,7 @@ void ClusterPanels::bounds(FilterForm form, std::size_t panel, const FilterTile&
   FilterTile whole = tile;
   whole.panel = panels_.data() + panel * panel_floats(dim_);
   whole.dim = dim_;
-  whole.shrink = shrink_;
+  whole.shrink = units_.shrink();
   const auto linkage = distance_ == CfDistance::ward ? FilterLinkage::ward : FilterLinkage::average;
   (*kernels().pair_filter)(form, linkage, whole);
 }

@@ -1,17 +1,6 @@
 // Clusters as cluster features, stored twice: rows of float64 for exact distances, and panels of float32 for the filter
 // (pair_filter.hpp) that says which of many distances are worth computing. For Ward (D4), average (D2) and centroid
-// (D0) linkage.
-//
-// The float32 coordinates are (x - origin) / scale, so they neither overflow nor lose what lies far from the origin.
-// Let a', b' be converted rows, u = 2⁻²⁴, N = |a'|² + |b'|², gap' = |a' - b'|², and gap the true one in the same units.
-// Conversion moves a row by at most e(a) ≤ u|a|, hence gap ≥ gap' - 2|a' - b'|(e(a) + e(b)) ≥ gap' - 4uN.
-//   product      sums of parts of m = kFilterPart products err by at most (m + dim/m)·u·Σ|a'b'|, and 2Σ|a'b'| ≤ N. With
-//                the conversion and a few roundings: gap ≥ |a'|² + |b'|² - 2a'b' - E·N, E = (m + dim/m + 16)·u. The
-//                norms are stored multiplied by 1 - E.
-//   difference   the sum errs by a relative (m + dim/m + 3)·u, and for any 0 < t < 1 (s - e)² ≥ (1 - t)s² - (1/t -
-//   1)e²,
-//                where e² ≤ 2e(a)² + 2e(b)²: the two terms are stored with the rows.
-// What underflows is less than the 1e-30 taken from every bound.
+// (D0) linkage. The error bounds of the filter are in panel_units.hpp.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +10,7 @@
 #include "../aligned.hpp"
 #include "../features.hpp"
 #include "../kernels.hpp"
+#include "../panel_units.hpp"
 #include "feature_space.hpp"
 
 namespace silverbirch {
@@ -62,7 +52,7 @@ class ClusterPanels {
   // Lower bounds of a panel's squared distances to packed queries; they are in units of bound_unit().
   void bounds(FilterForm form, std::size_t panel, const FilterTile& tile) const;
   void pack(const ClusterId* queries, std::size_t count, float* groups) const;
-  double bound_unit() const { return scale_ * scale_; }
+  double bound_unit() const { return units_.bound_unit(); }
 
  private:
   const double* row(ClusterId id) const { return rows_.data() + id * padded_dim_; }
@@ -82,10 +72,8 @@ class ClusterPanels {
   Vote vote_;
   std::vector<double> weight_, sse_;  // by id, as the rows
   AlignedDoubles rows_;
-  std::vector<double> origin_;
-  double scale_ = 1.0, extent_ = 0.0;
-  float shrink_ = 1.0f;
-  double norm_factor_ = 1.0;
+  double extent_ = 0.0;
+  PanelUnits units_;
   std::vector<std::uint32_t> slot_of_;
   std::vector<ClusterId> id_of_;
   std::vector<float, AlignedAllocator<float>> panels_;

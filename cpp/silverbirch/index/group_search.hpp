@@ -30,6 +30,8 @@ class GroupSearch {
       visit(tree_.level_count - 1, 0);
   }
 
+  SILVERBIRCH_INLINE std::size_t visits() const { return visits_; }
+
   SILVERBIRCH_INLINE void write(Slot* slots) const {
     for (std::size_t lane = 0; lane < kLanes; ++lane)
       slots[lane] = static_cast<Slot>(slot_[lane / kWidth][lane % kWidth]);
@@ -56,6 +58,7 @@ class GroupSearch {
   }
 
   SILVERBIRCH_INLINE void scan(std::size_t leaf) {
+    ++visits_;
     for (std::size_t slot = leaf * kLabelLeaf; slot < (leaf + 1) * kLabelLeaf; ++slot) {
       if (slot >= tree_.slot_count) return;
       improve(slot);
@@ -124,6 +127,7 @@ class GroupSearch {
   const double* lower_;
   const double* upper_;
   Vector distance_[kParts], slot_[kParts], name_[kParts];
+  std::size_t visits_ = 0;
 };
 
 }  // namespace

@@ -244,10 +244,11 @@ NearestSlot nearest_in_other(const PackedTree& tree, const Components& component
 }
 
 template <std::size_t Dim>
-void nearest_to_points(const PackedTree& tree, const double* points, Slot likely, Slot* nearest) {
+std::size_t nearest_to_points(const PackedTree& tree, const double* points, Slot likely, Slot* nearest) {
   GroupSearch<Dim> search(tree, points, likely);
   search.run();
   search.write(nearest);
+  return search.visits();
 }
 
 }  // namespace

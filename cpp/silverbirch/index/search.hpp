@@ -101,8 +101,8 @@ struct IndexSearch {
 
   // The nearest slots of eight points, in Euclidean distance, then by name. They are found fastest where the points are
   // near each other, and near the slot `likely`, if there is one. points: dim rows of eight, then the least of each row
-  // and the greatest of each row.
-  using NearestToPoints = void (*)(const PackedTree& tree, const double* points, Slot likely, Slot* nearest);
+  // and the greatest of each row. Returns how many leaves were looked at.
+  using NearestToPoints = std::size_t (*)(const PackedTree& tree, const double* points, Slot likely, Slot* nearest);
   std::array<NearestToPoints, kUnrolled + 1> nearest_to_points;
 
   static std::size_t unrolled(std::size_t dim) { return dim <= kUnrolled ? dim : 0; }
