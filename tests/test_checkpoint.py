@@ -43,8 +43,11 @@ def wide_file(folder):
 
 JOBS = {
     "parquet, scaled, ids": (parquet_folder, ["--scale", "standard", "--missing", "drop", "--id-column", "id"]),
-    "parquet, filled, two threads": (parquet_folder, ["--missing", "mean", "--columns", "x,y,z", "-j", "2"]),
-    "one csv": (csv_file, ["--max-leaves", "500"]),
+    "parquet, filled, two threads": (
+        parquet_folder,
+        ["--missing", "mean", "--columns", "x,y,z", "-j", "2", "--max-leaves", "4000"],
+    ),
+    "one csv": (csv_file, ["--max-leaves", "6000"]),
     "one wide npy, cosine": (wide_file, ["--metric", "cosine", "--linkage", "average", "--scale", "minmax"]),
 }
 

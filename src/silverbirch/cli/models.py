@@ -142,7 +142,7 @@ def read_model(path: Path) -> tuple[AggregateModel, RunState]:
     """The model for prepared rows, and how they are prepared."""
     kind, state, arrays = files.read(path)
     if kind != "model":
-        raise ModelFileError(f"{path} holds a {kind}, not a model: `silverbirch cluster` makes one of it")
+        raise ModelFileError(f"{path} is a file of the kind {kind!r}, not a model: `silverbirch cluster` makes models")
     model = restored(path, kind, state, arrays, AggregateModel._from_file)
     return model, RunState.of_file(path, state, arrays, model.n_features_in_)
 

@@ -99,7 +99,7 @@ MaxMemory = Annotated[
     typer.Option(
         metavar="BYTES", callback=_parsed(as_bytes), rich_help_panel=TREE,
         help="For the whole process, like 512MB: fewer features where they would not fit, and nothing is begun that "
-        "would pass it.",
+        "would pass it. Without it, what the machine has is the limit.",
     ),
 ]  # fmt: skip
 Threshold = Annotated[
