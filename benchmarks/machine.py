@@ -7,6 +7,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from silverbirch.machine import processor
+
 # implementation -> the distribution that holds it
 DISTRIBUTIONS = {
     "silverbirch": "silverbirch",
@@ -43,7 +45,7 @@ def describe() -> dict[str, Any]:
 
     versions = {name: version(name) for name in DISTRIBUTIONS if "." not in name}
     return {
-        "cpu": _cpu_model(),
+        "cpu": processor(),
         "cores": os.cpu_count(),
         "instruction_set": _core.instruction_set(),
         "system": f"{platform.system()} {platform.machine()}",
@@ -52,16 +54,6 @@ def describe() -> dict[str, Any]:
         "versions": {name: text for name, text in versions.items() if text is not None},
         "commit": _commit(),
     }
-
-
-def _cpu_model() -> str:
-    try:
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()
 
 
 def _commit() -> str | None:

@@ -10,7 +10,7 @@ from scipy.cluster.hierarchy import is_valid_linkage
 
 import silverbirch as sb
 from brute_force import few, random_features
-from silverbirch import _core, memory
+from silverbirch import _core, machine
 from trees import run_python
 
 METHODS = ("complete", "average", "weighted")
@@ -171,16 +171,16 @@ def test_rounds_are_refused_for_linkages_they_cannot_do(method):
         sb.linkage(rows_of("uniform", 20, 2), method, algorithm="rounds")
 
 
-@pytest.mark.skipif(memory.peak() is None, reason="this system does not tell what memory a process has had")
+@pytest.mark.skipif(machine.peak_memory() is None, reason="this system does not tell what memory a process has had")
 @pytest.mark.parametrize("method", ["complete", "average"])
 def test_memory_is_linear_in_the_points(method):
     code = f"""
 import numpy as np, silverbirch as sb
-from silverbirch import memory
+from silverbirch import machine
 X = np.random.default_rng(0).uniform(size=(12_000, 3))
 sb.linkage(X[:100], {method!r})
-before = memory.peak()
+before = machine.peak_memory()
 sb.linkage(X, {method!r})
-print(memory.peak() - before)
+print(machine.peak_memory() - before)
 """
     assert int(run_python(code).stdout) < 50_000_000  # a matrix takes 576 MB

@@ -27,7 +27,7 @@ import json, os, resource, sys
 import numpy as np
 import pyarrow, pyarrow.csv, pyarrow.ipc, pyarrow.parquet as pq
 import silverbirch as sb
-from silverbirch import memory
+from silverbirch import machine
 
 how, warm_up, path, allowed = sys.argv[1:]
 
@@ -41,9 +41,9 @@ def read(path):
 read(warm_up)
 size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (size + int(allowed),) * 2)
-before = memory.peak()
+before = machine.peak_memory()
 rows = read(path)
-print(json.dumps({"rows": rows, "growth": memory.peak() - before}))
+print(json.dumps({"rows": rows, "growth": machine.peak_memory() - before}))
 """
 
 pytestmark = pytest.mark.skipif(

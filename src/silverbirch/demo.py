@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from . import __version__, _core, memory
+from . import __version__, _core, machine
 from .checks import Floats
 from .estimator import Betula
 from .writers import check_free
@@ -48,7 +48,7 @@ class Phases:
     rows: list[tuple[str, float, float, str]] = field(default_factory=list)
 
     def done(self, name: str, seconds: float, detail: str) -> None:
-        self.rows.append((name, seconds, (memory.peak() or math.nan) / 1e6, detail))
+        self.rows.append((name, seconds, (machine.peak_memory() or math.nan) / 1e6, detail))
         self.console.print(f"  {name:<11}{seconds:7.2f} s  {self.rows[-1][2]:6.0f} MB  {detail}", highlight=False)
 
 

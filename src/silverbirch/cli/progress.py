@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-from .. import memory
+from .. import machine
 from ..checks import bytes_text
 from ..readers import Position, RowSource
 from ..tree import CFTree
@@ -33,7 +33,7 @@ class PassProgress:
         parts = [f"{rows:,} rows", f"{_short(speed)} rows/s"]
         if tree is not None:
             parts += [f"{tree.n_leaves:,} leaves", f"{tree.n_rebuilds} rebuilds", f"threshold {tree.threshold:.3g}"]
-        resident = memory.now()
+        resident = machine.memory_now()
         if resident is not None:
             parts.append(bytes_text(resident))
         fraction = self._source.fraction(position)

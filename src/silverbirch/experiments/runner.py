@@ -14,6 +14,7 @@ from pathlib import Path
 
 from .. import __version__, _core
 from ..checks import bytes_text
+from ..machine import processor
 from .jobs import ClusterJob, Job, as_dict
 from .raw_rows import RawRows, Row
 from .worker import measure
@@ -93,19 +94,9 @@ def machine() -> str:
     import numpy
 
     return (
-        f"{_cpu_model()}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}, {_core.instruction_set()} "
+        f"{processor()}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}, {_core.instruction_set()} "
         f"kernels; silverbirch {__version__}, numpy {numpy.__version__}, Python {platform.python_version()}"
     )
-
-
-def _cpu_model() -> str:
-    try:
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()
 
 
 def one_line(row: Row) -> str:

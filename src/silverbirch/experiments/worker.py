@@ -6,6 +6,7 @@ import json
 import sys
 from typing import Any
 
+from ..machine import peak_memory
 from .jobs import ClusterJob, Job, VarianceErrorJob, from_dict
 
 
@@ -19,19 +20,10 @@ def measure(job: Job) -> dict[str, Any]:
     return measure_variance_error(job) if isinstance(job, VarianceErrorJob) else measure_moved_tree(job)
 
 
-def peak_memory_mb() -> float | None:
-    """The most this process has had."""
-    try:
-        import resource
-    except ImportError:  # not a Unix
-        return None
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return round(peak / 1e6 if sys.platform == "darwin" else peak / 1e3, 1)
-
-
 def main() -> None:
     row = measure(from_dict(json.load(sys.stdin)))
-    print(json.dumps(row | {"peak_mb": peak_memory_mb()}))
+    peak = peak_memory()
+    print(json.dumps(row | {"peak_mb": None if peak is None else round(peak / 1e6, 1)}))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from .. import __version__, _core, memory
+from .. import __version__, _core, machine
 
 
 def versions() -> dict[str, str]:
@@ -60,5 +60,5 @@ class Record:
             "outputs": self.outputs,
             "versions": versions(),
             "seconds": self.seconds | {"total": round(time.perf_counter() - self._start, 3)},
-            "peak_memory_bytes": memory.peak(),
+            "peak_memory_bytes": machine.peak_memory(),
         }

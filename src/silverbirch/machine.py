@@ -1,15 +1,28 @@
-"""What memory this process has and has had, in bytes; None where the system does not say."""
+"""What this machine is, and what memory this process has and has had."""
 
+import platform
 import sys
+from pathlib import Path
 
 
-def peak() -> int | None:
-    """The most so far."""
+def processor() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:  # not Linux
+        pass
+    return platform.processor() or platform.machine()
+
+
+def peak_memory() -> int | None:
+    """The most bytes so far; None where the system does not say."""
     # On Linux getrusage would include the process that this one was started from.
     return _of_linux("VmHWM") or _of_getrusage()
 
 
-def now() -> int | None:
+def memory_now() -> int | None:
+    """In bytes; None where the system does not say."""
     return _of_linux("VmRSS")
 
 
