@@ -4,13 +4,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := CMakeLists.txt pyproject.toml README.md LICENSE \
-  $(shell find cpp/silverbirch bindings src -name '*.?pp' -o -name '*.py' -o -name '*.pyi' -o -name '*.csv')
+  $(shell find cpp/silverbirch bindings src -name '*.?pp' -o -name '*.py' -o -name '*.pyi' -o -name '*.csv' -o -name '*.css')
 CPP_FILES := $(shell find cpp bindings benchmarks -name '*.?pp')
 
 .PHONY: demo bench test lint test-cpp test-python stubs format dist clean
 
 demo: $(VENV)/for-users
-	$(BIN)/silverbirch demo --out demo-output
+	$(BIN)/silverbirch demo --out demo-output --force
 
 # Silverbirch and its peers in one run, about 25 minutes: raw rows, docs/benchmarks.md, the README's table.
 bench: $(VENV)/for-benchmarks
