@@ -470,6 +470,14 @@ def test_every_instruction_set_gives_the_same_bits(each_instruction_set, name, d
     assert len(set(each_instruction_set(compute).values())) == 1
 
 
+@pytest.mark.parametrize("dimensions", [1, 3, 5])
+def test_every_instruction_set_assigns_many_rows_alike(each_instruction_set, dimensions):
+    rng = np.random.default_rng(0)
+    means, rows = rng.normal(size=(300, dimensions)), rng.normal(size=(12_000, dimensions))
+    results = each_instruction_set(lambda: _core.NearestIndex(means).nearest(rows, 1, None).tobytes())
+    assert len(set(results.values())) == 1
+
+
 def test_an_unknown_instruction_set_is_refused():
     used = _core.instruction_set()
     with pytest.raises(ValueError, match="z80"):

@@ -453,6 +453,32 @@ def test_assign_does_not_depend_on_threads(dtype):
         np.testing.assert_array_equal(tree.assign(queries, n_jobs=n_jobs), expected)
 
 
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+@pytest.mark.parametrize("dimensions", [1, 2, 3, 4, 5, 6])
+def test_assign_of_many_rows_finds_the_exactly_nearest_leaf(dimensions, offset):
+    """So many rows that lists of neighbours are made; in one call, and in several of which the last ones use them."""
+    tree = sb.CFTree().insert(offset + random_rows(300, dimensions))
+    rows = np.vstack([random_rows(10_000, dimensions, seed=1), 1e3 * random_rows(50, dimensions, seed=2)]) + offset
+    rows[::50] = tree.features.mean[np.arange(len(rows[::50])) % 300]
+    rows[1::50] = np.round(rows[1::50], 1)
+    expected = brute_force_nearest(rows, tree.features.mean)
+    for n_jobs in (1, 3):
+        np.testing.assert_array_equal(tree.assign(rows, n_jobs=n_jobs), expected)
+    narrow = rows.astype(np.float32)
+    np.testing.assert_array_equal(tree.assign(narrow), brute_force_nearest(narrow.astype(float), tree.features.mean))
+    in_parts = sb.CFTree().insert(offset + random_rows(300, dimensions))
+    parts = [in_parts.assign(part) for part in np.array_split(rows, 7)]
+    np.testing.assert_array_equal(np.concatenate(parts), expected)
+
+
+def test_assign_of_many_rows_to_duplicate_leaves_takes_the_lowest():
+    means = np.random.default_rng(0).integers(0, 12, size=(400, 2)).astype(float)
+    tree = sb.CFTree().insert(sb.ClusterFeatures(np.ones(400), means, np.ones(400)))
+    assert len(np.unique(tree.features.mean, axis=0)) < len(tree) == 400
+    rows = np.random.default_rng(1).integers(-4, 28, size=(20_000, 2)) / 2
+    np.testing.assert_array_equal(tree.assign(rows), brute_force_nearest(rows, tree.features.mean))
+
+
 def test_assign_follows_the_tree_as_it_grows():
     tree = sb.CFTree().insert([[0.0], [1.0]])
     assert tree.features.mean[tree.assign([[9.0]])] == 1.0

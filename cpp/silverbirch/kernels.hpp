@@ -1,5 +1,5 @@
-// The inner loops, chosen at run time for the machine's vector unit. The only files that know SIMD are vector.hpp,
-// kernels.cpp and index/search.cpp (the loops, compiled once per instruction set) and dispatch.cpp (the choice).
+// The inner loops, chosen at run time for the machine's vector unit: what CMakeLists.txt compiles once per instruction
+// set. dispatch.cpp makes the choice.
 //
 // All instruction sets give the same bits: the order of operations is fixed lane by lane, and fused multiply-add is
 // off.
@@ -14,6 +14,7 @@
 #include "feature_block.hpp"
 #include "hac/member_distance.hpp"
 #include "index/search.hpp"
+#include "index/walk.hpp"
 #include "pair_filter.hpp"
 #include "tree_kernels.hpp"
 
@@ -54,6 +55,7 @@ struct Kernels {
   double (*squared_gap)(const double* a, const double* b, std::size_t padded_dim);
   const PairFilter* pair_filter;
   const IndexSearch* index;
+  const Walk* walk;
   const MemberDistance* members;
   const TreeKernelSet* tree;
 

@@ -16,16 +16,20 @@ constexpr std::size_t kManyDimensions = 12, kManyPoints = 256;
 constexpr std::size_t kGroupsToDecide = 8, kRowsToDecide = 4 * kGroupsToDecide * kLanes;
 // The filter looks at all points in about the time the tree takes for one leaf in so many.
 constexpr std::size_t kLeavesForPanels = 8;
+// So many rows a point pay for its list of neighbours, if no more than one in so many is left to the tree.
+constexpr std::size_t kRowsForAList = 32, kLeftToTheTree = 3;
 
 }  // namespace
 
-NearestIndex::NearestIndex(const double* points, std::size_t count, std::size_t dim, const Progress& progress, Way way)
+NearestIndex::NearestIndex(const double* points, std::size_t count, std::size_t dim, const Progress& progress, Way way,
+                           bool may_walk)
     : numbers_(count),
       blocks_(leaves_for(count, kLabelLeaf) * (kLabelLeaf / kLanes) * index_block_doubles(dim)),
       boxes_(dim, kLabelLeaf, Nearness::centroid),
       row_order_(points, count, dim),
       find_(kernels().index->nearest_to_points[IndexSearch::unrolled(dim)]),
-      way_(way == Way::undecided && (dim < kManyDimensions || count < kManyPoints) ? Way::tree : way) {
+      way_(way == Way::undecided && (dim < kManyDimensions || count < kManyPoints) ? Way::tree : way),
+      may_walk_(may_walk && way == Way::undecided && NearestWalk::suits(count, dim)) {
   if (count >= kNoSlot) throw std::invalid_argument("an index holds fewer than 2^32 points");
   std::vector<KdKey> order(count);
   std::iota(order.begin(), order.end(), KdKey{0});
@@ -89,13 +93,43 @@ class NearestIndex::Groups {
 };
 
 template <class Scalar>
-void NearestIndex::nearest(const Scalar* rows, std::size_t row_count, std::int64_t* numbers,
-                           const Checkpoint& checkpoint) const {
-  if (way_ == Way::undecided && row_count >= kRowsToDecide) decide(rows, row_count);
-  if (way_ == Way::panels)
-    by_panels(rows, row_count, numbers, checkpoint);
-  else
+void NearestIndex::nearest(const Scalar* rows, std::size_t row_count, std::int64_t* numbers, std::size_t threads,
+                           const Progress& progress) const {
+  choose(rows, row_count, threads, progress);
+  // In long pieces rows have near neighbours, but every thread should get some.
+  const std::size_t piece_rows = std::clamp<std::size_t>(row_count / threads, 1 << 12, 1 << 20);
+  parallel_for(row_count, piece_rows, threads, progress,
+               [&](std::size_t begin, std::size_t end, const Checkpoint& checkpoint) {
+                 piece(rows + begin * dim(), end - begin, numbers + begin, checkpoint);
+               });
+}
+
+template <class Scalar>
+void NearestIndex::choose(const Scalar* rows, std::size_t row_count, std::size_t threads,
+                          const Progress& progress) const {
+  if (way_ == Way::undecided && row_count >= kRowsToDecide)
+    way_ = visits_much(rows, row_count) ? Way::panels : Way::tree;
+  if (way_ == Way::tree && may_walk_ && (rows_seen_ += row_count) >= kRowsForAList * size()) way_ = Way::walk;
+  const std::lock_guard lock(making_);
+  if (way_ == Way::panels && !panels_) panels_ = std::make_unique<NearestPanels>(tree_, progress);
+  if (way_ == Way::walk && !walk_) walk_ = std::make_unique<NearestWalk>(tree_, threads, progress);
+}
+
+template <class Scalar>
+void NearestIndex::piece(const Scalar* rows, std::size_t row_count, std::int64_t* numbers,
+                         const Checkpoint& checkpoint) const {
+  if (way_ == Way::panels) {
+    by_tree(rows, panels_->nearest(rows, row_count, numbers, checkpoint), numbers, checkpoint);
+  } else if (way_ == Way::walk) {
+    const std::vector<std::size_t> left = walk_->nearest(rows, row_count, numbers, checkpoint);
+    by_tree(rows, left, numbers, checkpoint);
+    if (may_walk_ && left.size() > row_count / kLeftToTheTree) {
+      may_walk_ = false;
+      way_ = Way::tree;
+    }
+  } else {
     by_tree(rows, row_count, numbers, checkpoint);
+  }
 }
 
 template <class Scalar>
@@ -112,25 +146,26 @@ void NearestIndex::by_tree(const Scalar* rows, std::size_t row_count, std::int64
 }
 
 template <class Scalar>
-void NearestIndex::by_panels(const Scalar* rows, std::size_t row_count, std::int64_t* numbers,
-                             const Checkpoint& checkpoint) const {
-  std::call_once(panels_made_, [this] { panels_ = std::make_unique<NearestPanels>(tree_, no_progress); });
-  for (const std::size_t row : panels_->nearest(rows, row_count, numbers, checkpoint))
-    by_tree(rows + row * dim(), 1, numbers + row, checkpoint);
+void NearestIndex::by_tree(const Scalar* rows, const std::vector<std::size_t>& some, std::int64_t* numbers,
+                           const Checkpoint& checkpoint) const {
+  std::vector<Scalar> together(some.size() * dim());
+  std::vector<std::int64_t> found(some.size());
+  for (std::size_t i = 0; i < some.size(); ++i) std::copy_n(rows + some[i] * dim(), dim(), together.data() + i * dim());
+  by_tree(together.data(), some.size(), found.data(), checkpoint);
+  for (std::size_t i = 0; i < some.size(); ++i) numbers[some[i]] = found[i];
 }
 
-// By some groups out of all the rows: how much of the tree has to be visited.
+// By some groups out of all the rows: whether most of the tree would have to be visited.
 template <class Scalar>
-void NearestIndex::decide(const Scalar* rows, std::size_t row_count) const {
+bool NearestIndex::visits_much(const Scalar* rows, std::size_t row_count) const {
   Groups<Scalar> groups(*this, rows, row_count);
   std::size_t visits = 0;
   for (std::size_t group = 0; group < kGroupsToDecide; ++group)
     visits += groups.find(row_count / kLanes * group / kGroupsToDecide * kLanes);
-  const std::size_t leaves = leaves_for(size(), kLabelLeaf) * kGroupsToDecide;
-  way_ = visits > leaves / kLeavesForPanels ? Way::panels : Way::tree;
+  return visits > leaves_for(size(), kLabelLeaf) * kGroupsToDecide / kLeavesForPanels;
 }
 
-template void NearestIndex::nearest(const float*, std::size_t, std::int64_t*, const Checkpoint&) const;
-template void NearestIndex::nearest(const double*, std::size_t, std::int64_t*, const Checkpoint&) const;
+template void NearestIndex::nearest(const float*, std::size_t, std::int64_t*, std::size_t, const Progress&) const;
+template void NearestIndex::nearest(const double*, std::size_t, std::int64_t*, std::size_t, const Progress&) const;
 
 }  // namespace silverbirch

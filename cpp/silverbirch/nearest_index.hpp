@@ -1,5 +1,6 @@
-// The exactly nearest of many points, for millions of queries: a packed kd-tree, as the clustering uses, and in many
-// dimensions, where most of the tree would be visited, a filter over all points. Both give the same bits.
+// The exactly nearest of many points, for millions of queries: a packed kd-tree, as the clustering uses; in many
+// dimensions, where most of the tree would be visited, a filter over all points; and in few, for very many rows, a walk
+// over lists of neighbours. All give the same bits.
 #pragma once
 
 #include <atomic>
@@ -13,6 +14,7 @@
 #include "index/packed_boxes.hpp"
 #include "index/search.hpp"
 #include "nearest_panels.hpp"
+#include "nearest_walk.hpp"
 #include "parallel.hpp"
 #include "progress.hpp"
 #include "row_order.hpp"
@@ -21,15 +23,17 @@ namespace silverbirch {
 
 class NearestIndex {
  public:
-  enum class Way { undecided, tree, panels };
+  enum class Way { undecided, tree, panels, walk };
 
-  // points: row-major, finite. way: the first rows decide which one is faster, unless it is given
+  // points: row-major, finite. way: the rows decide which one is faster, unless it is given. may_walk: whether there is
+  // memory for lists of neighbours, which are many times as large as the points.
   NearestIndex(const double* points, std::size_t count, std::size_t dim, const Progress& progress,
-               Way way = Way::undecided);
+               Way way = Way::undecided, bool may_walk = true);
 
   // Numbers of the points nearest to the rows; the lowest one among equally near ones.
   template <class Scalar>
-  void nearest(const Scalar* rows, std::size_t row_count, std::int64_t* numbers, const Checkpoint& checkpoint) const;
+  void nearest(const Scalar* rows, std::size_t row_count, std::int64_t* numbers, std::size_t threads,
+               const Progress& progress) const;
   std::size_t dim() const { return tree_.dim; }
   std::size_t size() const { return numbers_.size(); }
 
@@ -38,11 +42,16 @@ class NearestIndex {
   class Groups;
 
   template <class Scalar>
+  void choose(const Scalar* rows, std::size_t row_count, std::size_t threads, const Progress& progress) const;
+  template <class Scalar>
+  bool visits_much(const Scalar* rows, std::size_t row_count) const;
+  template <class Scalar>
+  void piece(const Scalar* rows, std::size_t row_count, std::int64_t* numbers, const Checkpoint& checkpoint) const;
+  template <class Scalar>
   void by_tree(const Scalar* rows, std::size_t row_count, std::int64_t* numbers, const Checkpoint& checkpoint) const;
   template <class Scalar>
-  void by_panels(const Scalar* rows, std::size_t row_count, std::int64_t* numbers, const Checkpoint& checkpoint) const;
-  template <class Scalar>
-  void decide(const Scalar* rows, std::size_t row_count) const;
+  void by_tree(const Scalar* rows, const std::vector<std::size_t>& some, std::int64_t* numbers,
+               const Checkpoint& checkpoint) const;
 
   std::vector<std::uint32_t> numbers_;  // of the point in each slot
   AlignedDoubles blocks_;
@@ -51,8 +60,11 @@ class NearestIndex {
   RowOrder row_order_;
   IndexSearch::NearestToPoints find_;
   mutable std::atomic<Way> way_;
-  mutable std::once_flag panels_made_;
+  mutable std::atomic<bool> may_walk_;
+  mutable std::atomic<std::size_t> rows_seen_ = 0;
+  mutable std::mutex making_;
   mutable std::unique_ptr<NearestPanels> panels_;
+  mutable std::unique_ptr<NearestWalk> walk_;
 };
 
 }  // namespace silverbirch

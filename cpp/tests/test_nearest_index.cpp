@@ -28,19 +28,84 @@ std::vector<std::int64_t> by_brute_force(const std::vector<double>& points, cons
 // Whatever way is taken, and whatever the rows are: ties, points far from the origin, rows far from all points.
 void check_all_ways(const std::vector<double>& points, const std::vector<double>& queries, std::size_t dim) {
   const std::vector<std::int64_t> expected = by_brute_force(points, queries, dim);
-  for (const auto way : {NearestIndex::Way::undecided, NearestIndex::Way::tree, NearestIndex::Way::panels}) {
+  using Way = NearestIndex::Way;
+  for (const auto way : {Way::undecided, Way::tree, Way::panels, Way::walk}) {
+    if (way == Way::walk && !NearestWalk::suits(points.size() / dim, dim)) continue;
     const NearestIndex index(points.data(), points.size() / dim, dim, no_progress, way);
     std::vector<std::int64_t> nearest(expected.size());
-    index.nearest(queries.data(), nearest.size(), nearest.data(), Checkpoint());
+    index.nearest(queries.data(), nearest.size(), nearest.data(), 2, no_progress);
     CHECK(nearest == expected);
   }
+}
+
+// A tree without boxes: the walk reads the slots alone.
+struct Slots {
+  Slots(const std::vector<double>& points, std::size_t dim)
+      : names(points.size() / dim), blocks(blocks_for(names.size()) * index_block_doubles(dim)) {
+    for (std::size_t slot = 0; slot < names.size(); ++slot) {
+      names[slot] = static_cast<std::uint32_t>(slot);
+      for (std::size_t k = 0; k < dim; ++k)
+        blocks[slot / kLanes * index_block_doubles(dim) + k * kLanes + slot % kLanes] = points[slot * dim + k];
+    }
+    tree.dim = dim;
+    tree.slot_count = names.size();
+    tree.blocks = blocks.data();
+    tree.names = names.data();
+  }
+
+  std::vector<std::uint32_t> names;
+  AlignedDoubles blocks;
+  PackedTree tree;
+};
+
+// The share of the rows that the walk leaves to the tree; what it says of the others is right.
+double left_by_walk(const std::vector<double>& points, const std::vector<double>& queries, std::size_t dim) {
+  const Slots slots(points, dim);
+  const NearestWalk walk(slots.tree, 2, no_progress);
+  std::vector<std::int64_t> expected = by_brute_force(points, queries, dim), nearest(expected.size(), -1);
+  const std::vector<std::size_t> left = walk.nearest(queries.data(), nearest.size(), nearest.data(), Checkpoint());
+  for (const std::size_t row : left) {
+    CHECK(nearest[row] == -1);
+    nearest[row] = expected[row];
+  }
+  CHECK(nearest == expected);
+  return static_cast<double>(left.size()) / static_cast<double>(expected.size());
+}
+
+void check_walk(std::size_t dim) {
+  const std::vector<double> points = random_points(3000, dim, 21), queries = random_points(1000, dim, 22);
+  CHECK(left_by_walk(points, queries, dim) < 0.5);
+  const auto changed = [](std::vector<double> rows, auto change) {
+    for (double& x : rows) x = change(x);
+    return rows;
+  };
+  const auto moved = [&](double x) { return 1e5 + x; };
+  CHECK(left_by_walk(changed(points, moved), changed(queries, moved), dim) < 0.5);
+  const auto small = [&](double x) { return 1e-9 * x; };
+  const auto large = [&](double x) { return 1e12 * x; };
+  CHECK(left_by_walk(changed(points, small), changed(queries, small), dim) < 0.5);
+  CHECK(left_by_walk(changed(points, large), changed(queries, large), dim) < 0.5);
+  const auto grid = [&](double x) { return std::round(x / 3); };
+  CHECK(left_by_walk(changed(points, grid), queries, dim) > 0.25);  // duplicates: floats cannot tell the lowest number
+  // Where floats cannot hold the points, nor tell them apart, all rows are left.
+  const auto huge = [&](double x) { return 1e40 * x; };
+  const auto far = [&](double x) { return 1e-8 * x + (x > 0 ? 1.0 : -1.0); };
+  CHECK(left_by_walk(changed(points, huge), changed(queries, huge), dim) == 1.0);
+  CHECK(left_by_walk(changed(points, far), changed(queries, far), dim) == 1.0);
+  // Rows far from all points.
+  CHECK(left_by_walk(points, changed(queries, [](double x) { return 1e18 * x; }), dim) == 1.0);
+  left_by_walk(points, changed(queries, [](double x) { return 30 * x; }), dim);
+  // Groups far apart, each smaller than a list.
+  const auto groups = [&](double x) { return x + 1000 * std::floor(3 * x); };
+  left_by_walk(changed(points, groups), changed(queries, groups), dim);
 }
 
 }  // namespace
 
 int main() {
+  for (std::size_t dim = 1; dim <= kMostWalkDimensions; ++dim) check_walk(dim);
   for (const std::size_t dim : {1, 3, 20, 150})
-    for (const std::size_t count : {1, 8, 9, 64, 65, 700}) {
+    for (const std::size_t count : {1, 8, 9, 64, 65, 256, 700}) {
       std::vector<double> points = random_points(count, dim, 11), queries = random_points(400, dim, 12);
       check_all_ways(points, queries, dim);
       std::vector<double> far_points = points, far_queries = queries;

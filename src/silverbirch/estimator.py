@@ -89,7 +89,9 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
             self._insert(tree, batches, None)
             for _ in range(self.refine):
                 report = reporter(self.progress, "finer leaves")
-                self._refined = Refined(self.features_._refined(batches, as_threads(self.n_jobs), report))
+                unlimited = self.max_memory is None
+                leaves = self.features_._refined(batches, as_threads(self.n_jobs), report, may_walk=unlimited)
+                self._refined = Refined(leaves, may_walk=unlimited)
             if batches.repeatable:
                 leaf_of_row = self._nearest_leaf(batches)
                 self._clustering = self._cluster(leaf_of_row)

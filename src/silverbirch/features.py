@@ -125,8 +125,10 @@ class ClusterFeatures:
         """
         return self._refined(batches_of(X, weight), as_threads(n_jobs), as_report(progress, "nearest leaves"))
 
-    def _refined(self, batches: Iterable[Batch], threads: int, report: Report | None) -> ClusterFeatures:
-        index = _core.NearestIndex(self.mean)
+    def _refined(
+        self, batches: Iterable[Batch], threads: int, report: Report | None, *, may_walk: bool = True
+    ) -> ClusterFeatures:
+        index = _core.NearestIndex(self.mean, may_walk=may_walk)
         groups: ClusterFeatures | None = None
         for (rows, weight, *_), inner in reported(batches, report):
             if rows.shape[1] != self.n_dimensions:
