@@ -15,7 +15,7 @@ from .checks import as_threads
 from .estimator_input import checked_array, checked_batches
 from .features import ClusterFeatures
 from .kinds import load_as
-from .model import AggregateModel, Refined
+from .model import AggregateModel, Refined, labels_in_place
 from .progress import reporter
 from .readers import is_stream
 
@@ -95,7 +95,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
             if batches.repeatable:
                 leaf_of_row = self._nearest_leaf(batches)
                 self._clustering = self._cluster(leaf_of_row)
-                self._labels = self._clustering.leaf_labels[leaf_of_row]
+                self._labels = labels_in_place(self._clustering.leaf_labels, leaf_of_row)
         return self
 
     def partial_fit(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
@@ -140,8 +140,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         """The cluster of each row's exactly nearest leaf. X is as in `fit`."""
         self._require_fitted()
         batches = checked_batches(self, X, None, reset=False)
-        labels: NDArray[np.int64] = self.subcluster_labels_[self._nearest_leaf(batches)]
-        return labels
+        return labels_in_place(self.subcluster_labels_, self._nearest_leaf(batches))
 
     def transform(self, X: Any) -> NDArray[Any]:
         """The distance of each row to each cluster's mean; for arrays and data frames."""

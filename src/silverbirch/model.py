@@ -264,8 +264,7 @@ class AggregateModel:
 
     def labels_of(self, rows: NDArray[Any]) -> NDArray[np.int64]:
         """The cluster of each row's exactly nearest leaf."""
-        labels: NDArray[np.int64] = self.subcluster_labels_[self._nearest_leaf(batches_of_rows(rows, None, ""))]
-        return labels
+        return labels_in_place(self.subcluster_labels_, self._nearest_leaf(batches_of_rows(rows, None, "")))
 
     @property
     def features_(self) -> ClusterFeatures:
@@ -311,15 +310,31 @@ class AggregateModel:
         return model_state.restored(cls, state, arrays)
 
 
+def labels_in_place(leaf_labels: NDArray[np.int64], leaf_of_row: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The label of each row's leaf, in the memory of the leaves, because new memory takes time."""
+    return np.take(leaf_labels, leaf_of_row, out=leaf_of_row, mode="clip")
+
+
 def _numbered_by_first_row(leaf_labels: NDArray[np.int64], leaf_of_row: NDArray[np.int64]) -> NDArray[np.int64]:
     """The same clusters, numbered by the first row they occur in; those no row falls into come last."""
-    row_labels = leaf_labels[leaf_of_row]
-    seen, first = np.unique(row_labels, return_index=True)
-    unseen = np.setdiff1d(leaf_labels, seen)
-    order = np.concatenate([seen[np.argsort(first)], unseen])
-    number = np.empty(len(order), dtype=np.int64)
-    number[order] = np.arange(len(order))
+    by_first_row = np.argsort(_first_rows_of_leaves(len(leaf_labels), leaf_of_row), kind="stable")
+    clusters, first = np.unique(leaf_labels[by_first_row], return_index=True)
+    number = np.empty(len(clusters), dtype=np.int64)
+    number[clusters[np.argsort(first)]] = np.arange(len(clusters))
     return number[leaf_labels]
+
+
+def _first_rows_of_leaves(n_leaves: int, leaf_of_row: NDArray[np.int64]) -> NDArray[np.int64]:
+    """For a leaf without rows, the number of all rows. Most leaves occur early: no need to sort all rows for that."""
+    n_rows, block = len(leaf_of_row), 1 << 16
+    first = np.full(n_leaves, n_rows, dtype=np.int64)
+    for begin in range(0, n_rows, block):
+        leaves = leaf_of_row[begin : begin + block]
+        new = np.flatnonzero(np.take(first, leaves) == n_rows)[::-1]  # of equal leaves the last one stays
+        first[leaves[new]] = begin + new
+        if first.max() < n_rows:
+            break
+    return first
 
 
 def means_of_groups(features: ClusterFeatures, labels: NDArray[np.int64]) -> Floats:
