@@ -67,9 +67,9 @@ class BlockedRounds {
     for (std::size_t slot = 0; slot < all.size(); ++slot) all[slot] = clusters_.id_at(slot);
     const double within = probe(all);
     search_.all(all, within, take());
-    std::vector<ClusterId> lonely;  // nobody is within
-    for (const ClusterId id : all)
-      if (nearest_[id].id == kNobody) lonely.push_back(id);
+    std::vector<ClusterId> lonely;  // who would have had to look farther
+    for (const ClusterId id : unsure_among(all))
+      if (lists_.reach(id) > within) lonely.push_back(id);
     if (!lonely.empty()) search_.some(lonely, take());
     look_closely(all);
     for (const ClusterId id : all) follow(id);
