@@ -137,6 +137,36 @@ def test_weighted_features_give_the_tree_of_agnes(method, algorithm, d):
     assert_allclose(fast(F, method, algorithm), sb.linkage(F, method, algorithm="agnes"), rtol=1e-12)
 
 
+@pytest.mark.parametrize("method", REDUCIBLE)
+@given(
+    shape=st.tuples(st.integers(30, 300), st.integers(1, 100)),
+    seed=st.integers(0, 2**32 - 1),
+    spread=st.sampled_from([1.0, 0.1, 1e-3]),
+    decades=st.sampled_from([0, 2, 12]),
+    repeated=st.booleans(),
+)
+@few
+def test_features_of_very_different_weight_give_the_heights_of_the_reference(
+    method, shape, seed, spread, decades, repeated
+):
+    """What a merged cluster knows of others from its parts depends on the weights."""
+    rng = np.random.default_rng(seed)
+    X = clustered(*shape, spread, seed)
+    if repeated:
+        X = X[rng.integers(0, len(X), len(X))]
+    F = sb.ClusterFeatures(10 ** rng.uniform(-decades / 2, decades / 2, len(X)), X, 0)
+    expected = sb.linkage(F, method, algorithm="nn_chain")
+    assert_allclose(fast(F, method, "blocked")[:, 2], expected[:, 2], rtol=1e-10, atol=1e-14)
+
+
+@pytest.mark.parametrize("d", [64, 384])
+@pytest.mark.parametrize("spread", [0.0, 1e-3, 0.1, 10.0])
+def test_few_rows_of_many_dimensions_give_the_tree_of_rounds(spread, d):
+    """Chosen without a look at the data, however well an index would do."""
+    F = sb.ClusterFeatures(1, clustered(1300, d, spread), 0)
+    assert_allclose(sb.linkage(F, "ward")[:, 2], sb.linkage(F, "ward", algorithm="rounds")[:, 2], rtol=1e-10)
+
+
 @pytest.mark.parametrize(("method", "algorithm"), CASES)
 @given(data=grouped_points())
 @few
@@ -195,6 +225,7 @@ def restored_instruction_set():
 SAME_BITS = {
     **TIED,
     "random": np.random.default_rng(0).normal(size=(800, 150)),
+    "groups": clustered(800, 100, 0.05),
     "tight": clustered(600, 40, 1e-5),
     "far away": 1e8 + clustered(400, 10, 0.1),
 }

@@ -10,9 +10,23 @@ extern const Kernels kernels_baseline;
 #if defined(SILVERBIRCH_X86)
 extern const Kernels kernels_avx2;
 extern const Kernels kernels_avx512;
+extern const PairFilter pair_filter_avx512vnni;
 #endif
 
 namespace {
+
+#if defined(SILVERBIRCH_X86)
+// With sums of products of bytes, which the filter of pairs alone makes use of.
+const Kernels& kernels_avx512vnni() {
+  static const Kernels table = [] {
+    Kernels with_bytes = kernels_avx512;
+    with_bytes.instruction_set = "avx512vnni";
+    with_bytes.pair_filter = &pair_filter_avx512vnni;
+    return with_bytes;
+  }();
+  return table;
+}
+#endif
 
 // Slowest first. What is asked of the machine is what CMakeLists.txt lets the compiler use.
 std::vector<const Kernels*> supported() {
@@ -24,6 +38,7 @@ std::vector<const Kernels*> supported() {
                       __builtin_cpu_supports("avx512vl");
   if (avx2) tables.push_back(&kernels_avx2);
   if (avx512) tables.push_back(&kernels_avx512);
+  if (avx512 && __builtin_cpu_supports("avx512vnni")) tables.push_back(&kernels_avx512vnni());
 #endif
   return tables;
 }

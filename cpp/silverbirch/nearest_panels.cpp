@@ -32,7 +32,7 @@ NearestPanels::NearestPanels(const PackedTree& tree, const Progress& progress)
   for (std::size_t slot = 0; slot < panel_count(tree) * kPanelLanes; ++slot) {
     float* lane = panels_.data() + slot / kPanelLanes * panel_floats(tree.dim) + slot % kPanelLanes;
     if (slot >= tree.slot_count) {
-      units_.clear(lane, kPanelLanes);
+      PanelUnits::clear(lane + tree.dim * kPanelLanes, kPanelLanes);
       continue;
     }
     units_.convert(lane_of(tree, slot), kLanes, lane, kPanelLanes);
@@ -52,7 +52,7 @@ class NearestPanels::Pass {
         bounds_(kRowsAPass * kPanelLanes) {
     std::fill_n(no_cuts_, kPanelLanes, kNothing);
     tile_.groups = groups_.data();
-    tile_.dim = tree_.dim;
+    tile_.rows = tree_.dim;
     tile_.shrink = panels.units_.shrink();
     tile_.query_cuts = cuts_;
     tile_.panel_cuts = no_cuts_;

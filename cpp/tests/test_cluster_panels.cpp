@@ -12,14 +12,15 @@ namespace {
 
 // What the filter says of every pair is at most the distance, and, where float32 can tell, not much less.
 void check_bounds(const Features& features, CfDistance distance, FilterForm form, double tightness) {
-  const ClusterPanels clusters(view(features), distance, Vote::by_weight, no_progress);
-  QueryPack pack(clusters);
+  ClusterPanels clusters(view(features), distance, Vote::by_weight);
+  clusters.prepare(form, no_progress);
+  QueryPack pack(clusters, form);
   const float everything = std::numeric_limits<float>::infinity();
   for (ClusterId query = 0; query < features.size(); ++query) {
     pack.load(&query, 1);
     std::size_t seen = 0;
     for (std::size_t panel = 0; panel < clusters.panels(); ++panel)
-      pack.sweep(form, panel, &everything, kNoCuts.cuts, [&](std::size_t, std::size_t lane, float bound) {
+      pack.sweep(panel, &everything, kNoCuts.cuts, [&](std::size_t, std::size_t lane, float bound) {
         const ClusterId id = clusters.id_at(panel * kPanelLanes + lane);
         const double exact = clusters.distance(query, id), least = static_cast<double>(bound) * clusters.bound_unit();
         CHECK(exact == clusters.distance(id, query));
@@ -29,6 +30,11 @@ void check_bounds(const Features& features, CfDistance distance, FilterForm form
       });
     CHECK(seen == features.size());  // and nothing of an empty lane
   }
+}
+
+std::vector<FilterForm> forms() {
+  if (kernels().pair_filter->has_bytes()) return {FilterForm::bytes, FilterForm::product, FilterForm::difference};
+  return {FilterForm::product, FilterForm::difference};
 }
 
 // Groups of which each is `spread` wide, about corners of a cube; weights and sses of all magnitudes.
@@ -48,10 +54,11 @@ Features groups(std::size_t count, std::size_t dim, double spread, double offset
 void filter_gives_lower_bounds() {
   for (const CfDistance distance : {CfDistance::ward, CfDistance::average, CfDistance::centroid})
     for (const std::size_t dim : {1, 7, 128, 129, 300}) {
-      for (const FilterForm form : {FilterForm::product, FilterForm::difference}) {
-        check_bounds(groups(70, dim, 1.0, 0.0), distance, form, dim < 100 ? 0.0 : 0.98);
-        check_bounds(groups(70, dim, 1.0, 1e8), distance, form, dim < 100 ? 0.0 : 0.98);
-        check_bounds(groups(70, dim, 1e90, 0.0), distance, form, dim < 100 ? 0.0 : 0.98);
+      for (const FilterForm form : forms()) {
+        const double tightness = dim < 100 ? 0.0 : form == FilterForm::bytes ? 0.9 : 0.98;
+        check_bounds(groups(70, dim, 1.0, 0.0), distance, form, tightness);
+        check_bounds(groups(70, dim, 1.0, 1e8), distance, form, tightness);
+        check_bounds(groups(70, dim, 1e90, 0.0), distance, form, tightness);
         check_bounds(groups(70, dim, 1e-9, 0.0), distance, form, 0.0);
       }
       // Products cannot tell these apart, differences can.
@@ -59,10 +66,46 @@ void filter_gives_lower_bounds() {
     }
 }
 
+// Every byte as large as can be, in as many dimensions as there may be.
+void sums_of_bytes_do_not_overflow() {
+  if (!kernels().pair_filter->has_bytes()) return;
+  std::vector<double> points(4 * kMostByteDimensions, 1.0);
+  std::fill_n(points.begin(), 2 * kMostByteDimensions, -1.0);
+  points[0] = points[2 * kMostByteDimensions] = 0.5;
+  check_bounds(as_features(points, kMostByteDimensions), CfDistance::ward, FilterForm::bytes, 0.0);
+  ClusterPanels clusters(view(as_features(points, kMostByteDimensions)), CfDistance::ward, Vote::by_weight);
+  CHECK(clusters.fastest_form() == FilterForm::bytes);
+}
+
+// In every form, before the dead are swept out and after, and if it is prepared only then.
+void the_dead_are_nowhere() {
+  for (const FilterForm form : forms())
+    for (const bool late : {false, true}) {
+      const Features features = groups(70, 40, 1.0, 0.0);
+      ClusterPanels clusters(view(features), CfDistance::ward, Vote::by_weight);
+      if (!late) clusters.prepare(form, no_progress);
+      for (ClusterId a = 0; a < 30; ++a) clusters.merge(a, a + 35);
+      if (late) clusters.prepare(form, no_progress);
+      for (int compacted = 0; compacted < 2; ++compacted, clusters.compact()) {
+        QueryPack pack(clusters, form);
+        const ClusterId query = 69;
+        pack.load(&query, 1);
+        const float everything = std::numeric_limits<float>::infinity();
+        std::size_t seen = 0;
+        for (std::size_t panel = 0; panel < clusters.panels(); ++panel)
+          pack.sweep(panel, &everything, kNoCuts.cuts, [&](std::size_t, std::size_t lane, float) {
+            CHECK(clusters.id_at(panel * kPanelLanes + lane) != kNobody);
+            ++seen;
+          });
+        CHECK(seen == 40);
+      }
+    }
+}
+
 void merged_clusters_are_where_the_features_say() {
   const std::size_t dim = 20;
   Features features = groups(40, dim, 0.5, 3.0);
-  ClusterPanels clusters(view(features), CfDistance::ward, Vote::by_weight, no_progress);
+  ClusterPanels clusters(view(features), CfDistance::ward, Vote::by_weight);
   for (const auto& [a, b] : {std::pair<ClusterId, ClusterId>{3, 7}, {0, 39}, {7, 39}, {4, 5}}) {
     clusters.merge(a, b);
     features.absorb(b, features[a]);
@@ -108,6 +151,8 @@ int main() {
   for (const std::string_view name : supported_instruction_sets()) {
     use_instruction_set(name);
     filter_gives_lower_bounds();
+    sums_of_bytes_do_not_overflow();
+    the_dead_are_nowhere();
     merged_clusters_are_where_the_features_say();
   }
   shortlists_hold_the_least_and_cut_at_the_next();

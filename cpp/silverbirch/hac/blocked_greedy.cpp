@@ -27,8 +27,8 @@ class BlockedGreedy {
  public:
   BlockedGreedy(const FeaturesView& features, Vote vote, std::size_t threads, const Progress& progress)
       : progress_(progress),
-        clusters_(features, CfDistance::centroid, vote, progress),
-        search_(clusters_, kListLength, threads, progress),
+        clusters_(features, CfDistance::centroid, vote),
+        search_(clusters_, FilterForm::product, kListLength, threads, progress),
         history_(features.size),
         active_(features.size),
         entries_(features.size * kListLength),
@@ -77,13 +77,18 @@ class BlockedGreedy {
   bool empty(ClusterId id) const { return lists_[id].first == lists_[id].end; }
 
   auto take() {
-    return [this](ClusterId id, std::vector<NearestCluster>& measured, double reach) { assign(id, measured, reach); };
+    return [this](ClusterId id, const std::vector<Bounded>& candidates, double reach) {
+      std::vector<NearestCluster> measured;
+      for (const Bounded& candidate : candidates)
+        measured.push_back({candidate.id, clusters_.distance(id, candidate.id)});
+      assign(id, measured, reach);
+    };
   }
 
   void first_look() {
     std::vector<ClusterId> all(clusters_.slots());
     for (std::size_t slot = 0; slot < all.size(); ++slot) all[slot] = clusters_.id_at(slot);
-    search_.all(all, take());
+    search_.all(all, std::numeric_limits<double>::infinity(), take());
     finish_look(all);
   }
 

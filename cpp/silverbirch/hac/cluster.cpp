@@ -50,6 +50,12 @@ Merges run_mst(std::size_t objects, DistancesFrom distances_from, const Progress
 // Where blocked searches are faster than plain ones: measured by benchmarks/linkage_high_dimensions.py.
 bool blocks_pay(const FeaturesView& features) { return features.dim >= 8 && features.size * features.dim >= 80'000; }
 
+// Where they are so much faster that an index is not worth making, however well it would prune: few rows of many
+// coordinates. Measured with rounds, on 500 tight groups.
+bool blocks_pay_at_once(const FeaturesView& features) {
+  return blocks_pay(features) && features.size <= 32 * features.dim;
+}
+
 // Where all distances are at hand.
 Algorithm automatic_for(Linkage linkage) {
   switch (linkage) {
@@ -75,7 +81,8 @@ Merges cluster_features(const FeaturesView& features, CfDistance distance, Vote 
   const bool indexed =
       algorithm == Algorithm::automatic || algorithm == Algorithm::rounds || algorithm == Algorithm::heap;
   if (algorithm == Algorithm::rounds && !reducible) throw unsuitable(algorithm);
-  if (indexed && is_indexable(distance)) {
+  const bool at_once = algorithm == Algorithm::automatic && reducible && blocks_pay_at_once(features);
+  if (indexed && !at_once && is_indexable(distance)) {
     IndexedClustering clustering(features, distance, vote, threads, progress);
     if (algorithm != Algorithm::automatic || clustering.pays())
       return std::move(clustering).run(reducible && algorithm != Algorithm::heap);

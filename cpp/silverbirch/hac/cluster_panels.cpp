@@ -7,7 +7,7 @@
 
 namespace silverbirch {
 
-ClusterPanels::ClusterPanels(const FeaturesView& features, CfDistance distance, Vote vote, const Progress& progress)
+ClusterPanels::ClusterPanels(const FeaturesView& features, CfDistance distance, Vote vote)
     : dim_(features.dim),
       padded_dim_((features.dim + kGapLanes - 1) / kGapLanes * kGapLanes),
       distance_(distance),
@@ -17,7 +17,8 @@ ClusterPanels::ClusterPanels(const FeaturesView& features, CfDistance distance, 
       rows_(features.size * padded_dim_, 0.0),
       slot_of_(features.size),
       id_of_(features.size),
-      panels_((features.size + kPanelLanes - 1) / kPanelLanes * panel_floats(features.dim)) {
+      floats_(features.dim, kPanelExtraRows),
+      bytes_(byte_rows(features.dim), kBytePanelExtraRows) {
   if (features.size >= kNobody) throw std::invalid_argument("algorithm 'blocked' takes less than 2^32 - 1 objects");
   for (ClusterId i = 0; i < features.size; ++i) {
     std::copy_n(features[i].mean, dim_, row(i));
@@ -26,13 +27,34 @@ ClusterPanels::ClusterPanels(const FeaturesView& features, CfDistance distance, 
       weight_[i] = 1.0;
     }
   }
+  least_weight_ = *std::min_element(weight_.begin(), weight_.end());
   choose_units();
-  for (std::size_t slot = 0; slot < features.size; ++slot) {
-    slot_of_[slot] = id_of_[slot] = static_cast<ClusterId>(slot);
-    fill(slot);
+  std::iota(slot_of_.begin(), slot_of_.end(), 0);
+  std::iota(id_of_.begin(), id_of_.end(), 0);
+}
+
+FilterForm ClusterPanels::fastest_form() const {
+  constexpr std::size_t fewest = 32;  // measured: turning sums into bounds costs more than short sums
+  const bool bytes = kernels().pair_filter->has_bytes() && dim_ >= fewest && dim_ <= kMostByteDimensions;
+  return bytes ? FilterForm::bytes : FilterForm::product;
+}
+
+void ClusterPanels::prepare(FilterForm form, const Progress& progress) {
+  PanelStore& panels = store(form);
+  if (!panels.empty()) return;
+  panels.resize(slots());
+  for (std::size_t slot = 0; slot < this->panels() * kPanelLanes; ++slot) {
+    if (slot < slots() && id_of_[slot] != kNobody)
+      fill(panels, slot);
+    else
+      clear(panels, slot);
     if (slot % 1024 == 0) progress.poll();
   }
-  for (std::size_t slot = slots(); slot < panels() * kPanelLanes; ++slot) clear(slot);
+}
+
+void ClusterPanels::release(FilterForm form) {
+  const PanelStore& panels = store(form);
+  store(form) = PanelStore(panels.coordinate_rows(), panels.rows() - panels.coordinate_rows());
 }
 
 void ClusterPanels::choose_units() {
@@ -47,16 +69,21 @@ void ClusterPanels::choose_units() {
       PanelUnits(objects(), dim_, [&](std::size_t i, std::size_t k) { return rows_[i * padded_dim_ + k]; }, spread);
 }
 
-void ClusterPanels::fill(std::size_t slot) {
+void ClusterPanels::fill(PanelStore& panels, std::size_t slot) const {
   const ClusterId id = id_of_[slot];
-  units_.convert(row(id), 1, lane(slot), kPanelLanes);
+  if (&panels == &bytes_)
+    units_.convert_to_bytes(row(id), panels.lane(slot), kPanelLanes);
+  else
+    units_.convert(row(id), 1, panels.lane(slot), kPanelLanes);
   double term = 0.0;  // centroid is average of clusters without spread
   if (distance_ == CfDistance::ward) term = std::max(1.0 / weight_[id], PanelUnits::kUnderflow) * (1.0 + 1e-6);
   if (distance_ == CfDistance::average) term = sse_[id] / weight_[id] / bound_unit() * (1.0 - 1e-6);
-  lane(slot)[(dim_ + kTermRow) * kPanelLanes] = static_cast<float>(term);
+  panels.extra(slot)[kTermRow * kPanelLanes] = static_cast<float>(term);
 }
 
-void ClusterPanels::clear(std::size_t slot) { units_.clear(lane(slot), kPanelLanes); }
+void ClusterPanels::clear(PanelStore& panels, std::size_t slot) const {
+  PanelUnits::clear(panels.extra(slot), kPanelLanes);
+}
 
 bool ClusterPanels::same_place(ClusterId a, ClusterId b) const {
   if (distance_ == CfDistance::average && (sse_[a] != 0.0 || sse_[b] != 0.0)) return false;
@@ -83,8 +110,10 @@ void ClusterPanels::merge(ClusterId a, ClusterId b) {
     weight_[b] = 1.0;
     sse_[b] *= 0.5;
   }
-  fill(slot_of_[b]);
-  clear(slot_of_[a]);
+  for_each_store([&](PanelStore& panels) {
+    fill(panels, slot_of_[b]);
+    clear(panels, slot_of_[a]);
+  });
   id_of_[slot_of_[a]] = kNobody;
 }
 
@@ -94,33 +123,34 @@ void ClusterPanels::compact() {
     const ClusterId id = id_of_[slot];
     if (id == kNobody) continue;
     if (slot != end) {
-      const float* from = lane(slot);
-      float* to = lane(end);
-      for (std::size_t k = 0; k < dim_ + kPanelExtraRows; ++k) to[k * kPanelLanes] = from[k * kPanelLanes];
+      for_each_store([&](PanelStore& panels) { panels.move(slot, end); });
       slot_of_[id] = static_cast<std::uint32_t>(end);
       id_of_[end] = id;
     }
     ++end;
   }
   id_of_.resize(end);
-  for (std::size_t slot = end; slot < panels() * kPanelLanes; ++slot) clear(slot);
+  for_each_store([&](PanelStore& panels) {
+    for (std::size_t slot = end; slot < this->panels() * kPanelLanes; ++slot) clear(panels, slot);
+  });
 }
 
 void ClusterPanels::bounds(FilterForm form, std::size_t panel, const FilterTile& tile) const {
   FilterTile whole = tile;
-  whole.panel = panels_.data() + panel * panel_floats(dim_);
-  whole.dim = dim_;
+  whole.panel = store(form).panel(panel);
+  whole.rows = store(form).coordinate_rows();
   whole.shrink = units_.shrink();
   const auto linkage = distance_ == CfDistance::ward ? FilterLinkage::ward : FilterLinkage::average;
   (*kernels().pair_filter)(form, linkage, whole);
 }
 
-void ClusterPanels::pack(const ClusterId* queries, std::size_t count, float* groups) const {
-  for (std::size_t first = 0; first < count; first += kGroupLanes, groups += group_floats(dim_)) {
+void ClusterPanels::pack(FilterForm form, const ClusterId* queries, std::size_t count, float* groups) const {
+  const PanelStore& panels = store(form);
+  for (std::size_t first = 0; first < count; first += kGroupLanes, groups += panels.rows() * kGroupLanes) {
     const std::size_t lanes = std::min(kGroupLanes, count - first);
     const float* from[kGroupLanes];
-    for (std::size_t l = 0; l < lanes; ++l) from[l] = lane(slot_of_[queries[first + l]]);
-    for (std::size_t k = 0; k < dim_ + kPanelExtraRows; ++k)
+    for (std::size_t l = 0; l < lanes; ++l) from[l] = panels.lane(slot_of_[queries[first + l]]);
+    for (std::size_t k = 0; k < panels.rows(); ++k)
       for (std::size_t l = 0; l < lanes; ++l) groups[k * kGroupLanes + l] = from[l][k * kPanelLanes];
   }
 }

@@ -1,4 +1,4 @@
-// The nearest few of some clusters among all: filtered in float32, measured in float64.
+// The clusters that may be the nearest few of some, among all: what the filter cannot throw out.
 #pragma once
 
 #include <algorithm>
@@ -20,49 +20,75 @@ struct NearestCluster {
   }
 };
 
-// Every search calls take(id, measured, reach) for each of its queries, on several threads: all clusters that are not
-// among the measured ones lie at `reach` or beyond.
+// A cluster that may be near, and a lower bound of its distance or the distance itself.
+struct Bounded {
+  ClusterId id;
+  bool exact;
+  double distance;
+};
+
+// Every search calls take(id, candidates, reach) for each of its queries, on several threads: all clusters that are not
+// among the candidates lie at `reach` or beyond.
 class ExactSearch {
  public:
-  ExactSearch(const ClusterPanels& clusters, std::size_t keep, std::size_t threads, const Progress& progress)
+  ExactSearch(ClusterPanels& clusters, FilterForm form, std::size_t keep, std::size_t threads, const Progress& progress)
       : clusters_(clusters),
         keep_(keep),
+        candidates_(keep),
         threads_(threads),
-        poll_([&progress](std::size_t, std::size_t) { progress.poll(); }) {}
+        form_(form),
+        poll_([&progress](std::size_t, std::size_t) { progress.poll(); }) {
+    clusters_.prepare(form_, poll_);
+  }
 
-  // Where groups are small against their distances, products cannot tell their members apart.
-  void use_differences() { form_ = FilterForm::difference; }
+  // Where groups are small against their distances, bytes cannot tell their members apart, nor can products. Given the
+  // share of searches in which more were about equally near than were kept, says whether it is worth searching in
+  // another way, and does so from now on: longer shortlists cost little, a more precise filter much.
+  bool refine(double unsure_share) {
+    if (form_ == FilterForm::bytes && candidates_ < 4 * keep_ && unsure_share > 1.0 / 32.0) {
+      candidates_ *= 2;
+      return true;
+    }
+    if (form_ == FilterForm::difference || unsure_share <= 1.0 / 4.0) return false;
+    if (form_ == FilterForm::bytes) clusters_.release(form_);
+    form_ = form_ == FilterForm::bytes ? FilterForm::product : FilterForm::difference;
+    candidates_ = keep_;
+    clusters_.prepare(form_, poll_);
+    return true;
+  }
 
-  // Of all clusters; they are given by slot.
+  // Of all clusters; they are given by slot. What lies beyond `within` is of no use.
   template <class Take>
-  void all(const std::vector<ClusterId>& queries, Take take) const {
-    measure(queries, shortlists_of_all(clusters_, form_, keep_, threads_, poll_), take);
+  void all(const std::vector<ClusterId>& queries, double within, Take take) const {
+    const float cut = cut_beyond(within);
+    hand_over(queries, shortlists_of_all(clusters_, form_, candidates_, cut, threads_, poll_), take);
   }
 
   template <class Take>
   void some(const std::vector<ClusterId>& queries, Take take) const {
-    measure(queries, shortlists_of(clusters_, form_, queries, keep_, threads_, poll_), take);
+    hand_over(queries, shortlists_of(clusters_, form_, queries, candidates_, threads_, poll_), take);
   }
 
-  // Where more are about equally near than are kept: measures every cluster whose lower bound is not beyond the nearest
-  // known, so that the nearest of all is among them.
+  // Where more are about equally near than are kept: every cluster whose lower bound is not beyond the nearest known,
+  // so that the nearest of all is among them.
   template <class Distance, class Take>
-  void closely(const std::vector<ClusterId>& queries, Distance nearest_known, Take take) const {
+  void closely(const std::vector<ClusterId>& queries, Distance nearest_known, Take take) {
+    if (queries.empty()) return;
+    clusters_.prepare(FilterForm::difference, poll_);
     const std::size_t piece = std::min(piece_size(clusters_.slots() * clusters_.dim()), kQueriesAPass);
     each(queries.size(), piece, [&](std::size_t begin, std::size_t end) {
       const ClusterId* query = queries.data() + begin;
       std::vector<float> cuts;
       for (std::size_t q = begin; q < end; ++q) cuts.push_back(cut_beyond(nearest_known(queries[q])));
-      std::vector<std::vector<NearestCluster>> measured(end - begin);
-      QueryPack pack(clusters_);
+      std::vector<std::vector<Bounded>> near(end - begin);
+      QueryPack pack(clusters_, FilterForm::difference);
       pack.load(query, end - begin);
       for (std::size_t panel = 0; panel < clusters_.panels(); ++panel)
-        pack.sweep(FilterForm::difference, panel, cuts.data(), kNoCuts.cuts,
-                   [&](std::size_t q, std::size_t lane, float) {
-                     const ClusterId id = clusters_.id_at(panel * kPanelLanes + lane);
-                     if (id != query[q]) measured[q].push_back({id, clusters_.distance(query[q], id)});
-                   });
-      for (std::size_t q = 0; q < end - begin; ++q) take(query[q], measured[q], in_true_units(cuts[q]));
+        pack.sweep(panel, cuts.data(), kNoCuts.cuts, [&](std::size_t q, std::size_t lane, float bound) {
+          const ClusterId id = clusters_.id_at(panel * kPanelLanes + lane);
+          if (id != query[q]) near[q].push_back({id, false, in_true_units(bound)});
+        });
+      for (std::size_t q = 0; q < end - begin; ++q) take(query[q], near[q], in_true_units(cuts[q]));
     });
   }
 
@@ -74,14 +100,14 @@ class ExactSearch {
 
  private:
   template <class Take>
-  void measure(const std::vector<ClusterId>& queries, const Shortlists& found, Take take) const {
+  void hand_over(const std::vector<ClusterId>& queries, const Shortlists& found, Take take) const {
     each(queries.size(), 32, [&](std::size_t begin, std::size_t end) {
-      std::vector<NearestCluster> measured;
+      std::vector<Bounded> near;
       for (std::size_t q = begin; q < end; ++q) {
-        measured.clear();
+        near.clear();
         for (const Candidate* c = found.begin(q); c != found.end(q); ++c)
-          measured.push_back({c->id, clusters_.distance(queries[q], c->id)});
-        take(queries[q], measured, in_true_units(found.cut(q)));
+          near.push_back({c->id, false, in_true_units(c->bound)});
+        take(queries[q], near, in_true_units(found.cut(q)));
       }
     });
   }
@@ -93,9 +119,9 @@ class ExactSearch {
     return static_cast<float>(std::max(distance / clusters_.bound_unit() * (1.0 + 1e-6), 1e-35));
   }
 
-  const ClusterPanels& clusters_;
-  std::size_t keep_, threads_;
-  FilterForm form_ = FilterForm::product;
+  ClusterPanels& clusters_;
+  std::size_t keep_, candidates_, threads_;
+  FilterForm form_;
   const Progress poll_;
 };
 

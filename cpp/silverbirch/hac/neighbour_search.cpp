@@ -11,7 +11,7 @@ constexpr std::size_t kBlockSlots = kBlockPanels * kPanelLanes;
 class BlockComparison {
  public:
   BlockComparison(const ClusterPanels& clusters, FilterForm form, Shortlists& lists)
-      : clusters_(clusters), form_(form), lists_(lists), pack_(clusters) {}
+      : clusters_(clusters), lists_(lists), pack_(clusters, form) {}
 
   void operator()(std::size_t block_a, std::size_t block_b) {
     const std::size_t end = std::min((block_a + 1) * kBlockSlots, clusters_.slots());
@@ -30,7 +30,7 @@ class BlockComparison {
   void compare(const ClusterId* queries, std::size_t first, std::size_t panel, bool both_ways) {
     const std::size_t first_lane = panel * kPanelLanes;
     const float* panel_cuts = both_ways ? lists_.cuts() + first_lane : kNoCuts.cuts;
-    pack_.sweep(form_, panel, lists_.cuts() + first, panel_cuts, [&](std::size_t query, std::size_t lane, float bound) {
+    pack_.sweep(panel, lists_.cuts() + first, panel_cuts, [&](std::size_t query, std::size_t lane, float bound) {
       const ClusterId id = clusters_.id_at(first_lane + lane);
       if (id == queries[query]) return;
       lists_.offer(first + query, {bound, id});
@@ -39,16 +39,15 @@ class BlockComparison {
   }
 
   const ClusterPanels& clusters_;
-  FilterForm form_;
   Shortlists& lists_;
   QueryPack pack_;
 };
 
 }  // namespace
 
-Shortlists shortlists_of_all(const ClusterPanels& clusters, FilterForm form, std::size_t keep, std::size_t threads,
-                             const Progress& progress) {
-  Shortlists lists(clusters.panels() * kPanelLanes, keep);
+Shortlists shortlists_of_all(const ClusterPanels& clusters, FilterForm form, std::size_t keep, float cut,
+                             std::size_t threads, const Progress& progress) {
+  Shortlists lists(clusters.panels() * kPanelLanes, keep, cut);
   const std::size_t blocks = (clusters.slots() + kBlockSlots - 1) / kBlockSlots;
   for (std::size_t step = 0; step < blocks; ++step) {
     std::vector<std::pair<std::size_t, std::size_t>> pairs;
@@ -78,7 +77,7 @@ Shortlists shortlists_of(const ClusterPanels& clusters, FilterForm form, const s
 
   std::vector<Shortlists> found(passes * sections, Shortlists(0, keep));
   parallel_for(found.size(), 1, threads, progress, [&](std::size_t begin, std::size_t end) {
-    QueryPack pack(clusters);
+    QueryPack pack(clusters, form);
     for (std::size_t task = begin; task < end; ++task) {
       const ClusterId* first = queries.data() + task / sections * kQueriesAPass;
       const std::size_t count = std::min(kQueriesAPass, queries.size() - task / sections * kQueriesAPass);
@@ -86,7 +85,7 @@ Shortlists shortlists_of(const ClusterPanels& clusters, FilterForm form, const s
       Shortlists lists(count, keep);
       const std::size_t from = task % sections * section, to = std::min(from + section, clusters.panels());
       for (std::size_t panel = from; panel < to; ++panel)
-        pack.sweep(form, panel, lists.cuts(), kNoCuts.cuts, [&](std::size_t query, std::size_t lane, float bound) {
+        pack.sweep(panel, lists.cuts(), kNoCuts.cuts, [&](std::size_t query, std::size_t lane, float bound) {
           const ClusterId id = clusters.id_at(panel * kPanelLanes + lane);
           if (id != first[query]) lists.offer(query, {bound, id});
         });

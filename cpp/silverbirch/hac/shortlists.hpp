@@ -19,11 +19,8 @@ struct Candidate {
 // has a bound of at least its cut.
 class Shortlists {
  public:
-  Shortlists(std::size_t count, std::size_t keep)
-      : keep_(keep),
-        candidates_(count * room()),
-        size_(count, 0),
-        cut_(count, std::numeric_limits<float>::infinity()) {}
+  Shortlists(std::size_t count, std::size_t keep, float cut = std::numeric_limits<float>::infinity())
+      : keep_(keep), candidates_(count * room()), size_(count, 0), cut_(count, cut) {}
 
   const float* cuts() const { return cut_.data(); }
   float cut(std::size_t list) const { return cut_[list]; }
