@@ -27,7 +27,8 @@ typedef int Ints __attribute__((vector_size(kWidth * sizeof(int)), may_alias));
 SILVERBIRCH_INLINE Floats load(const float* p) { return *reinterpret_cast<const Floats*>(p); }
 SILVERBIRCH_INLINE void store(float* p, Floats v) { *reinterpret_cast<Floats*>(p) = v; }
 SILVERBIRCH_INLINE Floats broadcast(float value) { return value - Floats{}; }
-typedef float Four __attribute__((vector_size(16)));
+typedef float Four __attribute__((vector_size(16), may_alias));
+SILVERBIRCH_INLINE void store_four(float* p, Four v) { *reinterpret_cast<Four*>(p) = v; }
 #if defined(__AVX__)
 typedef float Eight __attribute__((vector_size(32)));
 #endif

@@ -27,16 +27,13 @@ inline constexpr std::uint64_t kAllBits = ~std::uint64_t{0}, kLeadingBits = kAll
 inline NodeShape node_shape(std::size_t dim, std::size_t entries, bool ward, std::uint64_t weight_bits) {
   const auto rounded_up = [](std::size_t n, std::size_t unit) { return (n + unit - 1) / unit * unit; };
   const std::size_t slots = rounded_up(entries, kRouteLanes);
-  const bool few = dim <= kFewDimensions, several = dim <= kSeveralDimensions;
-  const std::size_t by_dimension = few ? dim : several ? rounded_up(dim, 4) : kSeveralDimensions;
-  const std::size_t entry_floats = several ? by_dimension : rounded_up(dim, kRouteLanes);
+  const std::size_t entry_floats = dim <= kFewDimensions ? dim : rounded_up(dim, kRouteLanes);
   return {.dim = dim,
           .slots = slots,
           .ward = ward,
           .weight_bits = weight_bits,
           // a small record lies within one cache line
           .record_doubles = dim + 2 <= 4 ? 4 : rounded_up(dim + 2, 8),
-          .first_floats = by_dimension,
           .entry_floats = entry_floats,
           .mean_floats = slots * entry_floats,
           .number_bits = static_cast<int>(std::bit_ceil(slots) - 1),
@@ -116,10 +113,13 @@ class NodePool {
   // Empties a slot for the routing, so that it is never the nearest; its record may stay.
   void clear_routing(NodeId id, std::size_t s) {
     float* means = routing(id);
-    const std::size_t others = shape_.entry_floats - shape_.first_floats;
-    for (std::size_t k = 0; k < shape_.first_floats; ++k)
-      means[k * shape_.slots + s] = k < shape_.dim ? kFarFromOrigin : 0.0f;
-    std::fill_n(means + shape_.slots * shape_.first_floats + s * others, others, 0.0f);
+    if (shape_.dim <= kFewDimensions) {
+      for (std::size_t k = 0; k < shape_.dim; ++k) means[k * shape_.slots + s] = kFarFromOrigin;
+    } else {
+      float* mean = means + s * shape_.entry_floats;
+      std::fill_n(mean, kRouteLanes, kFarFromOrigin);
+      std::fill_n(mean + kRouteLanes, shape_.entry_floats - kRouteLanes, 0.0f);
+    }
     routing(id)[shape_.mean_floats + s] = shape_.ward ? 1.0f : kSpread;
     routing(id)[shape_.mean_floats + shape_.slots + s] = kHeavy;
   }
