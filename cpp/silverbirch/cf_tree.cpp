@@ -27,7 +27,7 @@ CfTree::CfTree(std::size_t dim, const TreeOptions& options)
       leaf_(shape_of(dim, options, kAllBits), false),
       root_(leaf_.create()),
       origin_(dim),
-      values_(2 * inner_.shape().slots) {
+      values_(inner_.shape().slots) {
   if (dim == 0) throw std::invalid_argument("a tree needs rows of at least one column");
   if (options.branching < 2) throw std::invalid_argument("branching must be at least 2");
   if (options.max_leaves < 1 || options.max_nodes < 1) throw std::invalid_argument("limits must be at least 1");

@@ -61,85 +61,44 @@ Candidates nearest_entry(const float* routing, const NodeShape& shape, std::size
 }
 
 // The gap of slots that are not looked at: as far as an empty one.
-constexpr float kFar = 1e35f;
+constexpr float kEmpty = 1e35f;
 
-// The gaps of four entries over some of the dimensions.
-template <class Kind>
-SILVERBIRCH_INLINE Four gaps_of(const float* const* means, const float* position, std::size_t width) {
-  Floats sums[4] = {};
+// The gaps of some entries, one after the other from `mean` on.
+template <class Kind, std::size_t Entries>
+SILVERBIRCH_INLINE void gaps_of(const float* mean, std::size_t width, const float* position, Four* gaps) {
+  Floats sums[Entries] = {};
   for (std::size_t k = 0; k < width; k += kWidth) {
     const Floats here = load(position + k);
-    for (std::size_t i = 0; i < 4; ++i) sums[i] = add_gap<Kind>(sums[i], here - load(means[i] + k));
+    for (std::size_t i = 0; i < Entries; ++i) sums[i] = add_gap<Kind>(sums[i], here - load(mean + i * width + k));
   }
-  return sums_of(sums);
+  for (std::size_t i = 0; i < Entries / 4; ++i) gaps[i] = sums_of(sums + 4 * i);
 }
 
-// Writes gaps and values of all entries, and of the empty slots beside them, by the first dimensions.
-template <class Kind>
-SILVERBIRCH_INLINE Lowest first_values(const float* routing, const NodeShape& shape, std::size_t count,
-                                       const RouteQuery& query, std::size_t width, float* values) {
-  const float* first_row = routing + shape.mean_floats;
-  const float* second_row = first_row + shape.slots;
-  float* gaps = values + shape.slots;
-  const float* mean = routing;
-  std::size_t end = 0;
-  for (; end < count; end += 4) {
-    const float* means[4];
-    for (std::size_t i = 0; i < 4; ++i, mean += shape.entry_floats) means[i] = mean;
-    store_four(gaps + end, gaps_of<Kind>(means, query.position, width));
-  }
-  for (; end % kWidth != 0; end += 4) store_four(gaps + end, kFar - Four{});
-  Lowest lowest(shape);
-  for (std::size_t s = 0; s < count; s += kWidth) {
-    const Floats value = Kind::value(load(gaps + s), load(first_row + s), load(second_row + s), query);
-    store(values + s, value);
-    lowest.next(value);
-  }
-  return lowest;
-}
-
-// More dimensions. The first of them are enough to rule out many entries, because a sum of squares only grows.
+// Many dimensions: for the gaps lanes are dimensions, from then on they are entries. All of a mean is read at once: the
+// first dimensions alone would rule out some entries, but memory is faster than going back for the others.
 template <class Kind>
 Candidates nearest_wide_entry(const float* routing, const NodeShape& shape, std::size_t count, const RouteQuery& query,
                               float* values) {
-  const std::size_t first = shape.entry_floats < kFirstDimensions ? shape.entry_floats : kFirstDimensions;
-  const std::size_t others = shape.entry_floats - first;
-  const Lowest lowest = first_values<Kind>(routing, shape, count, query, first, values);
-  const float winner = lowest.value();
-  std::size_t best = lowest.slot(winner);
-  float limit = doubtful_limit<Kind>(winner, shape, query);
-  if (others == 0) return {best, limit, lowest.alone(winner, limit)};
-
   const float* first_row = routing + shape.mean_floats;
   const float* second_row = first_row + shape.slots;
-  const float* gaps = values + shape.slots;
-  // The most promising entry first, because it rules out the most.
-  const std::size_t most_promising = best;
-  std::size_t open[4] = {best}, open_count = 1;
-  const auto finish = [&]() __attribute__((always_inline)) {
-    const float* means[4];
-    for (std::size_t i = 0; i < 4; ++i) means[i] = routing + open[i < open_count ? i : 0] * shape.entry_floats + first;
-    const Four gap = gaps_of<Kind>(means, query.position + first, others);
-    for (std::size_t i = 0; i < open_count; ++i) {
-      const std::size_t s = open[i];
-      values[s] = Kind::value(gaps[s] + gap[i], first_row[s], second_row[s], query);
-      if (values[s] < values[best]) best = s;
+  const std::size_t width = shape.entry_floats;
+  Lowest lowest(shape);
+  for (std::size_t s = 0; s < count; s += kWidth) {
+    Four gaps[kWidth / 4 + 1];
+    for (std::size_t q = 0; q < kWidth / 4; q += 2) {
+      const std::size_t begin = s + 4 * q;
+      gaps[q] = gaps[q + 1] = kEmpty - Four{};
+      if (begin + 4 < count && kWidth > 4)
+        gaps_of<Kind, 8>(routing + begin * width, width, query.position, gaps + q);
+      else if (begin < count)
+        gaps_of<Kind, 4>(routing + begin * width, width, query.position, gaps + q);
     }
-    limit = doubtful_limit<Kind>(values[best], shape, query);
-    open_count = 0;
-  };
-  finish();
-  for (std::size_t s = 0; s < count; s += kWidth)
-    for (unsigned lanes = lanes_up_to(load(values + s), limit); lanes != 0; lanes &= lanes - 1) {
-      const std::size_t slot = s + static_cast<std::size_t>(__builtin_ctz(lanes));
-      if (slot == most_promising) continue;
-      open[open_count++] = slot;
-      if (open_count == 4) finish();
-    }
-  if (open_count > 0) finish();
-  int within = 0;
-  for (std::size_t s = 0; s < count; s += kWidth) within += __builtin_popcount(lanes_up_to(load(values + s), limit));
-  return {best, limit, within == 1};
+    const Floats value = Kind::value(joined(gaps), load(first_row + s), load(second_row + s), query);
+    store(values + s, value);
+    lowest.next(value);
+  }
+  const float winner = lowest.value(), limit = doubtful_limit<Kind>(winner, shape, query);
+  return {lowest.slot(winner), limit, lowest.alone(winner, limit)};
 }
 
 // The order of operations of sums over dimensions, the same on all instruction sets: one after the other for few, eight

@@ -20,8 +20,7 @@
 namespace silverbirch {
 
 inline constexpr std::size_t kRouteLanes = 16;
-inline constexpr std::size_t kFewDimensions = 16;    // loops are unrolled for each number of them
-inline constexpr std::size_t kFirstDimensions = 64;  // of many: what rules out most entries; a multiple of kRouteLanes
+inline constexpr std::size_t kFewDimensions = 16;  // loops are unrolled for each number of them
 
 // The filter's bounds hold within these; a tree that has seen anything beyond does without the filter.
 inline constexpr float kLargestRoutedSquare = 1e30f;  // squared distance to the origin
@@ -64,8 +63,8 @@ struct Candidates {
 };
 
 struct TreeKernels {
-  // If not sure, writes a value for each entry; those within the limit are candidates. `values` has room for 2·slots
-  // floats. One function per Route.
+  // If not sure, writes a value for each entry; those within the limit are candidates. `values` has room for as many
+  // floats as slots. One function per Route.
   using NearestEntry = Candidates (*)(const float* routing, const NodeShape& shape, std::size_t count,
                                       const RouteQuery& query, float* values);
   std::array<NearestEntry, kRouteCount> nearest_entry;
