@@ -17,6 +17,12 @@ NodeShape shape_of(std::size_t dim, const TreeOptions& options, std::uint64_t we
   return node_shape(dim, options.branching + 1, options.distance == CfDistance::ward, weight_bits);
 }
 
+// A row of the next group: the searches between would make the processor forget that rows are read in order.
+template <class Scalar>
+void prefetch(const Scalar* row, std::size_t dim) {
+  for (std::size_t k = 0; k < dim; k += 64 / sizeof(Scalar)) __builtin_prefetch(row + k);
+}
+
 }  // namespace
 
 CfTree::CfTree(std::size_t dim, const TreeOptions& options)
@@ -50,6 +56,7 @@ void CfTree::insert_rows(const Scalar* rows, const double* weights, std::size_t 
     for (const std::size_t end = std::min(r + pause, row_count); r < end;) {
       group.clear();
       for (const std::size_t most = group_size(); r < end && group.size() < most; ++r) {
+        if (dim_ > kFewDimensions && r + kLargestGroup < row_count) prefetch(rows + (r + kLargestGroup) * dim_, dim_);
         const double weight = weights ? weights[r] : 1.0;
         if (weight > 0.0) group.add_row(rows + r * dim_, weight);
       }
