@@ -60,8 +60,9 @@ Candidates nearest_entry(const float* routing, const NodeShape& shape, std::size
   return {slot, limit, false};
 }
 
-// The gap of slots that are not looked at: as far as an empty one.
-constexpr float kEmpty = 1e35f;
+// The gap of slots that are not looked at: about that of an empty one. Its value must not overflow.
+template <class Kind>
+constexpr float kEmptyGap = Kind::manhattan_gap ? 1e18f : 1e35f;
 
 // The gaps of some entries, one after the other from `mean` on.
 template <class Kind, std::size_t Entries>
@@ -87,7 +88,7 @@ Candidates nearest_wide_entry(const float* routing, const NodeShape& shape, std:
     Four gaps[kWidth / 4 + 1];
     for (std::size_t q = 0; q < kWidth / 4; q += 2) {
       const std::size_t begin = s + 4 * q;
-      gaps[q] = gaps[q + 1] = kEmpty - Four{};
+      gaps[q] = gaps[q + 1] = kEmptyGap<Kind> - Four{};
       if (begin + 4 < count && kWidth > 4)
         gaps_of<Kind, 8>(routing + begin * width, width, query.position, gaps + q);
       else if (begin < count)
