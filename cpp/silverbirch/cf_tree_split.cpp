@@ -26,7 +26,6 @@ void CfTree::split_upwards(NodeId overfull, std::vector<Step>& path) {
   for (std::size_t level = 0;; ++level) {
     NodePool& nodes = pool(level);
     const NodeId sibling = split(nodes, overfull);
-    nodes.last_change(overfull) = nodes.last_change(sibling) = clock_;
     move_in(level, sibling);
     if (level == height_) {
       last_growth_ = clock_;
