@@ -10,7 +10,7 @@ from silverbirch import _core
 from silverbirch.checks import CF_DISTANCES
 from trees import assert_holds, gaussian_clusters, random_rows, snapshot
 
-# One for each layout of a node: unrolled, lanes are entries, lanes are dimensions beyond the first, and with padding.
+# Both layouts of a node, lanes being entries (loops unrolled) or dimensions, with and without padding.
 DIMENSIONS = [1, 5, 16, 17, 30, 64, 65, 100, 144]
 
 

@@ -17,6 +17,12 @@ NodeShape shape_of(std::size_t dim, const TreeOptions& options, std::uint64_t we
   return node_shape(dim, options.branching + 1, options.distance == CfDistance::ward, weight_bits);
 }
 
+// A row of the next group: the searches between would make the processor forget that rows are read in order.
+template <class Scalar>
+void prefetch(const Scalar* row, std::size_t dim) {
+  for (std::size_t k = 0; k < dim; k += 64 / sizeof(Scalar)) __builtin_prefetch(row + k);
+}
+
 }  // namespace
 
 CfTree::CfTree(std::size_t dim, const TreeOptions& options)
@@ -27,7 +33,7 @@ CfTree::CfTree(std::size_t dim, const TreeOptions& options)
       leaf_(shape_of(dim, options, kAllBits), false),
       root_(leaf_.create()),
       origin_(dim),
-      values_(2 * inner_.shape().slots) {
+      values_(inner_.shape().slots) {
   if (dim == 0) throw std::invalid_argument("a tree needs rows of at least one column");
   if (options.branching < 2) throw std::invalid_argument("branching must be at least 2");
   if (options.max_leaves < 1 || options.max_nodes < 1) throw std::invalid_argument("limits must be at least 1");
@@ -38,10 +44,8 @@ std::size_t CfTree::bytes_per_node(std::size_t dim, std::size_t branching) {
   return node_bytes(shape) + shape.slots * sizeof(NodeId) + 64;
 }
 
-// Exact duplicates are looked for one by one, and a row of many dimensions has enough to fetch on its own.
-std::size_t CfTree::group_size() const {
-  return options_.squared_threshold == 0.0 || dim_ > kFewDimensions ? 1 : kLargestGroup;
-}
+// An exact duplicate needs no way down, and seldom comes alone.
+std::size_t CfTree::group_size() const { return met_duplicate_ ? 1 : kLargestGroup; }
 
 template <class Scalar>
 void CfTree::insert_rows(const Scalar* rows, const double* weights, std::size_t row_count, const Progress& progress) {
@@ -52,6 +56,7 @@ void CfTree::insert_rows(const Scalar* rows, const double* weights, std::size_t 
     for (const std::size_t end = std::min(r + pause, row_count); r < end;) {
       group.clear();
       for (const std::size_t most = group_size(); r < end && group.size() < most; ++r) {
+        if (dim_ > kFewDimensions && r + kLargestGroup < row_count) prefetch(rows + (r + kLargestGroup) * dim_, dim_);
         const double weight = weights ? weights[r] : 1.0;
         if (weight > 0.0) group.add_row(rows + r * dim_, weight);
       }
@@ -91,10 +96,9 @@ void CfTree::insert(Group& group, const Progress& progress) {
   bool lost = true;
   for (std::size_t i = 0; i < group.size(); ++i) {
     Traveller& traveller = group[i];
-    if (options_.squared_threshold == 0.0 && absorb_duplicate(traveller.feature)) {
-      lost = true;
-    } else {
-      if (lost || last_split_ > found) {
+    met_duplicate_ = options_.squared_threshold == 0.0 && absorb_duplicate(traveller.feature);
+    if (!met_duplicate_) {
+      if (lost || last_growth_ > found) {
         find_ways(group, i);
         found = clock_;
         lost = false;
@@ -132,23 +136,21 @@ void CfTree::find_ways(Group& group, std::size_t first) {
   }
 }
 
-// Searches the nodes again that changed since the way was found, and all below a turn.
+// Searches the nodes again that changed since the way was found, and those that it did not lead through.
 void CfTree::renew_way(Traveller& traveller, std::uint64_t found) {
-  bool turned = false;
+  const auto renew = [&](NodePool& nodes, NodeId node, Step& step) {
+    if (step.node == node && nodes.last_change(node) <= found) return;
+    step = {node, nearest_entry(nodes, node, traveller)};
+  };
+  NodeId node = traveller.leaf.node;
   if (last_inner_change_ > found) {
-    NodeId node = root_;
+    node = root_;
     for (Step& step : traveller.path) {
-      if (turned || inner_.last_change(node) > found) {
-        const Step now = {node, nearest_entry(inner_, node, traveller)};
-        turned = turned || now.slot != step.slot;
-        step = now;
-      }
+      renew(inner_, node, step);
       node = inner_.child(node, step.slot);
     }
-    traveller.leaf.node = node;
   }
-  if (turned || leaf_.last_change(traveller.leaf.node) > found)
-    traveller.leaf.slot = nearest_entry(leaf_, traveller.leaf.node, traveller);
+  renew(leaf_, node, traveller.leaf);
 }
 
 void CfTree::place(Traveller& traveller) {
@@ -181,6 +183,7 @@ bool CfTree::absorb_duplicate(const Feature& feature) {
                                        absorb(feature, {node, slot})))
     ++slot;
   if (slot == leaf_.count(node)) return false;
+  leaf_.last_change(node) = ++clock_;
   for (std::size_t level = 0; level < height_; ++level) {
     const NodeId parent = pool(level).parent(node);
     add_weight({parent, inner_.slot_of_child(parent, node)}, feature.weight, pool(level));

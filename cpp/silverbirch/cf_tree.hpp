@@ -140,7 +140,9 @@ class CfTree {
 
   // What changed since a way was found. Counts changes; zero is before all.
   std::uint64_t clock_ = 0;
-  std::uint64_t last_split_ = 0, last_inner_change_ = 0;
+  std::uint64_t last_growth_ = 0, last_inner_change_ = 0;  // growth: of the height
+
+  bool met_duplicate_ = false;  // the last one was one
 
   // Scratch space of one insertion.
   std::vector<double> to_left_, to_right_;  // distances from the seeds of a split

@@ -90,13 +90,14 @@ std::vector<double> CfTree::sibling_costs(const Progress& progress) const {
     const std::size_t count = leaf_.count(node);
     progress.poll();
     if (count < 2) continue;
-    for (std::size_t s = 0; s < count; ++s) {
-      const Feature leaf = leaf_.entry(node, s);
-      double least = std::numeric_limits<double>::infinity();
-      for (std::size_t other = 0; other < count; ++other)
-        if (other != s) least = std::min(least, squared_distance(options_.absorption, leaf, leaf_.entry(node, other)));
-      costs.push_back(least);
-    }
+    const std::size_t first = costs.size();
+    costs.resize(first + count, std::numeric_limits<double>::infinity());
+    for (std::size_t s = 1; s < count; ++s)
+      for (std::size_t other = 0; other < s; ++other) {
+        const double cost = squared_distance(options_.absorption, leaf_.entry(node, s), leaf_.entry(node, other));
+        costs[first + s] = std::min(costs[first + s], cost);
+        costs[first + other] = std::min(costs[first + other], cost);
+      }
   }
   return costs;
 }

@@ -22,12 +22,13 @@ void CfTree::move_in(std::size_t level, NodeId node) {
 }
 
 void CfTree::split_upwards(NodeId overfull, std::vector<Step>& path) {
-  last_split_ = ++clock_;
+  last_inner_change_ = ++clock_;
   for (std::size_t level = 0;; ++level) {
     NodePool& nodes = pool(level);
     const NodeId sibling = split(nodes, overfull);
     move_in(level, sibling);
     if (level == height_) {
+      last_growth_ = clock_;
       root_ = inner_.create();
       ++height_;
       inner_.count(root_) = 1;
@@ -41,6 +42,7 @@ void CfTree::split_upwards(NodeId overfull, std::vector<Step>& path) {
     nodes.parent(sibling) = parent.node;
     summarize(parent.node, parent.slot, nodes, overfull);
     summarize(parent.node, end, nodes, sibling);
+    inner_.last_change(parent.node) = clock_;
     if (inner_.count(parent.node) <= options_.branching) return;
     overfull = parent.node;
   }

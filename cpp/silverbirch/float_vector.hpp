@@ -93,12 +93,42 @@ SILVERBIRCH_INLINE float sum(Floats v) {
   const Four four = folded(v);
   return (four[0] + four[1]) + (four[2] + four[3]);
 }
-// The sums of four vectors, side by side.
-SILVERBIRCH_INLINE Four sums_of(const Floats* v) {
-  const Four a = folded(v[0]), b = folded(v[1]), c = folded(v[2]), d = folded(v[3]);
+
+// Four vectors, seen as vectors of fours: the sums of the first four of each side by side, then those of the second ...
+SILVERBIRCH_INLINE Four sums_of_fours(Four a, Four b, Four c, Four d) {
   const Four ab = __builtin_shufflevector(a, b, 0, 4, 1, 5) + __builtin_shufflevector(a, b, 2, 6, 3, 7);
   const Four cd = __builtin_shufflevector(c, d, 0, 4, 1, 5) + __builtin_shufflevector(c, d, 2, 6, 3, 7);
   return __builtin_shufflevector(ab, cd, 0, 1, 4, 5) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+}
+#if defined(__AVX512F__)
+SILVERBIRCH_INLINE Floats sums_of_fours(Floats a, Floats b, Floats c, Floats d) {
+  const __m512 ab = _mm512_add_ps(_mm512_unpacklo_ps((__m512)a, (__m512)b), _mm512_unpackhi_ps((__m512)a, (__m512)b));
+  const __m512 cd = _mm512_add_ps(_mm512_unpacklo_ps((__m512)c, (__m512)d), _mm512_unpackhi_ps((__m512)c, (__m512)d));
+  return (Floats)_mm512_add_ps(_mm512_shuffle_ps(ab, cd, 0x44), _mm512_shuffle_ps(ab, cd, 0xee));
+}
+#elif defined(__AVX__)
+SILVERBIRCH_INLINE Floats sums_of_fours(Floats a, Floats b, Floats c, Floats d) {
+  const __m256 ab = _mm256_add_ps(_mm256_unpacklo_ps((__m256)a, (__m256)b), _mm256_unpackhi_ps((__m256)a, (__m256)b));
+  const __m256 cd = _mm256_add_ps(_mm256_unpacklo_ps((__m256)c, (__m256)d), _mm256_unpackhi_ps((__m256)c, (__m256)d));
+  return (Floats)_mm256_add_ps(_mm256_shuffle_ps(ab, cd, 0x44), _mm256_shuffle_ps(ab, cd, 0xee));
+}
+#endif
+// The sums of four vectors, side by side.
+SILVERBIRCH_INLINE Four sums_of(const Floats* v) { return folded(sums_of_fours(v[0], v[1], v[2], v[3])); }
+
+// As many fours as make a vector.
+SILVERBIRCH_INLINE Floats joined(const Four* v) {
+#if defined(__AVX__)
+  const Eight eight = __builtin_shufflevector(v[0], v[1], 0, 1, 2, 3, 4, 5, 6, 7);
+#endif
+#if defined(__AVX512F__)
+  const Eight more = __builtin_shufflevector(v[2], v[3], 0, 1, 2, 3, 4, 5, 6, 7);
+  return (Floats)_mm512_insertf32x8(_mm512_castps256_ps512((__m256)eight), (__m256)more, 1);
+#elif defined(__AVX__)
+  return eight;
+#else
+  return v[0];
+#endif
 }
 
 }  // namespace

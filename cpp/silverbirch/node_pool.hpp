@@ -5,11 +5,10 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
-#include <memory>
-#include <new>
 #include <vector>
 
 #include "feature_block.hpp"
+#include "node_memory.hpp"
 #include "tree_kernels.hpp"
 
 namespace silverbirch {
@@ -27,16 +26,13 @@ inline constexpr std::uint64_t kAllBits = ~std::uint64_t{0}, kLeadingBits = kAll
 inline NodeShape node_shape(std::size_t dim, std::size_t entries, bool ward, std::uint64_t weight_bits) {
   const auto rounded_up = [](std::size_t n, std::size_t unit) { return (n + unit - 1) / unit * unit; };
   const std::size_t slots = rounded_up(entries, kRouteLanes);
-  const bool few = dim <= kFewDimensions, several = dim <= kSeveralDimensions;
-  const std::size_t by_dimension = few ? dim : several ? rounded_up(dim, 4) : kSeveralDimensions;
-  const std::size_t entry_floats = several ? by_dimension : rounded_up(dim, kRouteLanes);
+  const std::size_t entry_floats = dim <= kFewDimensions ? dim : rounded_up(dim, kRouteLanes);
   return {.dim = dim,
           .slots = slots,
           .ward = ward,
           .weight_bits = weight_bits,
           // a small record lies within one cache line
           .record_doubles = dim + 2 <= 4 ? 4 : rounded_up(dim + 2, 8),
-          .first_floats = by_dimension,
           .entry_floats = entry_floats,
           .mean_floats = slots * entry_floats,
           .number_bits = static_cast<int>(std::bit_ceil(slots) - 1),
@@ -47,16 +43,16 @@ inline std::size_t node_bytes(const NodeShape& shape) {
   return shape.slots * shape.record_doubles * sizeof(double) + (shape.mean_floats + 2 * shape.slots) * sizeof(float);
 }
 
-// Each node has memory of its own that never moves: growing copies nothing, and what is allocated is what is used.
 class NodePool {
  public:
-  NodePool(const NodeShape& shape, bool has_children) : shape_(shape), has_children_(has_children) {}
+  NodePool(const NodeShape& shape, bool has_children)
+      : shape_(shape), has_children_(has_children), memory_(node_bytes()) {}
   NodePool(NodePool&&) = default;
   NodePool& operator=(NodePool&&) = default;
 
   NodeId create() {
     const auto id = static_cast<NodeId>(nodes_.size());
-    nodes_.emplace_back(static_cast<std::byte*>(::operator new(node_bytes(), kAlignment)));
+    nodes_.push_back(memory_.take());
     for (std::size_t s = 0; s < shape_.slots; ++s) clear_routing(id, s);
     counts_.push_back(0);
     changes_.push_back(0);
@@ -69,11 +65,9 @@ class NodePool {
   const NodeShape& shape() const { return shape_; }
 
   // mean, weight, sse
-  double* record(NodeId id, std::size_t s) {
-    return reinterpret_cast<double*>(nodes_[id].get()) + s * shape_.record_doubles;
-  }
+  double* record(NodeId id, std::size_t s) { return reinterpret_cast<double*>(nodes_[id]) + s * shape_.record_doubles; }
   Feature entry(NodeId id, std::size_t s) const {
-    const double* mean = reinterpret_cast<const double*>(nodes_[id].get()) + s * shape_.record_doubles;
+    const double* mean = reinterpret_cast<const double*>(nodes_[id]) + s * shape_.record_doubles;
     return {mean[shape_.dim], mean, mean[shape_.dim + 1]};
   }
   // What the routing copy is of.
@@ -81,8 +75,8 @@ class NodePool {
     const Feature whole = entry(id, s);
     return {seen_weight(whole.weight, shape_.weight_bits), whole.mean, whole.sse};
   }
-  float* routing(NodeId id) { return reinterpret_cast<float*>(nodes_[id].get() + record_bytes()); }
-  const float* routing(NodeId id) const { return reinterpret_cast<const float*>(nodes_[id].get() + record_bytes()); }
+  float* routing(NodeId id) { return reinterpret_cast<float*>(nodes_[id] + record_bytes()); }
+  const float* routing(NodeId id) const { return reinterpret_cast<const float*>(nodes_[id] + record_bytes()); }
 
   std::uint32_t& count(NodeId id) { return counts_[id]; }
   std::uint32_t count(NodeId id) const { return counts_[id]; }
@@ -91,14 +85,16 @@ class NodePool {
   NodeId& child(NodeId id, std::size_t s) { return children_[id * shape_.slots + s]; }
   NodeId child(NodeId id, std::size_t s) const { return children_[id * shape_.slots + s]; }
 
-  // Fetches what the next search of a node reads, or the part of it that fits the memory's queue.
+  // Fetches what the next search of a node reads, or the part of it that fits the memory's queue. Of wide means that is
+  // so little that it only delays what is read at the time.
   void prefetch_routing(NodeId id) const {
-    const std::byte* begin = nodes_[id].get() + record_bytes();
+    if (shape_.dim > kFewDimensions) return;
+    const std::byte* begin = nodes_[id] + record_bytes();
     const std::size_t size = std::min<std::size_t>(node_bytes() - record_bytes(), 32 * 64);
     for (std::size_t offset = 0; offset < size; offset += 64) __builtin_prefetch(begin + offset);
   }
   void prefetch_record(NodeId id, std::size_t s) const {
-    const auto* begin = reinterpret_cast<const double*>(nodes_[id].get()) + s * shape_.record_doubles;
+    const auto* begin = reinterpret_cast<const double*>(nodes_[id]) + s * shape_.record_doubles;
     const std::size_t size = std::min<std::size_t>(shape_.record_doubles, 16 * 8);
     for (std::size_t offset = 0; offset < size; offset += 8) __builtin_prefetch(begin + offset, 1);
   }
@@ -116,31 +112,30 @@ class NodePool {
   // Empties a slot for the routing, so that it is never the nearest; its record may stay.
   void clear_routing(NodeId id, std::size_t s) {
     float* means = routing(id);
-    const std::size_t others = shape_.entry_floats - shape_.first_floats;
-    for (std::size_t k = 0; k < shape_.first_floats; ++k)
-      means[k * shape_.slots + s] = k < shape_.dim ? kFarFromOrigin : 0.0f;
-    std::fill_n(means + shape_.slots * shape_.first_floats + s * others, others, 0.0f);
+    if (shape_.dim <= kFewDimensions) {
+      for (std::size_t k = 0; k < shape_.dim; ++k) means[k * shape_.slots + s] = kFarFromOrigin;
+    } else {
+      float* mean = means + s * shape_.entry_floats;
+      std::fill_n(mean, kRouteLanes, kFarFromOrigin);
+      std::fill_n(mean + kRouteLanes, shape_.entry_floats - kRouteLanes, 0.0f);
+    }
     routing(id)[shape_.mean_floats + s] = shape_.ward ? 1.0f : kSpread;
     routing(id)[shape_.mean_floats + shape_.slots + s] = kHeavy;
   }
 
   std::size_t memory_bytes() const {
-    return size() * node_bytes() + nodes_.capacity() * sizeof(void*) + counts_.capacity() * sizeof(std::uint32_t) +
+    return memory_.bytes() + nodes_.capacity() * sizeof(void*) + counts_.capacity() * sizeof(std::uint32_t) +
            changes_.capacity() * sizeof(std::uint64_t) + (children_.capacity() + parents_.capacity()) * sizeof(NodeId);
   }
 
  private:
-  static constexpr std::align_val_t kAlignment{64};
-  struct Free {
-    void operator()(std::byte* p) const { ::operator delete(p, kAlignment); }
-  };
-
   std::size_t record_bytes() const { return shape_.slots * shape_.record_doubles * sizeof(double); }
   std::size_t node_bytes() const { return silverbirch::node_bytes(shape_); }
 
   NodeShape shape_;
   bool has_children_;
-  std::vector<std::unique_ptr<std::byte, Free>> nodes_;
+  NodeMemory memory_;
+  std::vector<std::byte*> nodes_;
   std::vector<std::uint32_t> counts_;
   std::vector<std::uint64_t> changes_;
   std::vector<NodeId> parents_, children_;

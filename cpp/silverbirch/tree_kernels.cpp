@@ -60,107 +60,46 @@ Candidates nearest_entry(const float* routing, const NodeShape& shape, std::size
   return {slot, limit, false};
 }
 
-// What follows the first dimensions of every entry's mean, and of the query's position.
-struct Part {
-  const float* means;
-  const float* position;
-  std::size_t width;
-};
-
-// The gaps over a part of four entries, given by their slots.
+// The gap of slots that are not looked at: about that of an empty one. Its value must not overflow.
 template <class Kind>
-SILVERBIRCH_INLINE Four gaps_of(const Part& part, const unsigned* slots) {
-  const float* means[4];
-  for (std::size_t i = 0; i < 4; ++i) means[i] = part.means + slots[i] * part.width;
-  Floats sums[4] = {};
-  for (std::size_t k = 0; k < part.width; k += kWidth) {
-    const Floats here = load(part.position + k);
-    for (std::size_t i = 0; i < 4; ++i) sums[i] = add_gap<Kind>(sums[i], here - load(means[i] + k));
+constexpr float kEmptyGap = Kind::manhattan_gap ? 1e18f : 1e35f;
+
+// The gaps of some entries, one after the other from `mean` on.
+template <class Kind, std::size_t Entries>
+SILVERBIRCH_INLINE void gaps_of(const float* mean, std::size_t width, const float* position, Four* gaps) {
+  Floats sums[Entries] = {};
+  for (std::size_t k = 0; k < width; k += kWidth) {
+    const Floats here = load(position + k);
+    for (std::size_t i = 0; i < Entries; ++i) sums[i] = add_gap<Kind>(sums[i], here - load(mean + i * width + k));
   }
-  return sums_of(sums);
+  for (std::size_t i = 0; i < Entries / 4; ++i) gaps[i] = sums_of(sums + 4 * i);
 }
 
-// The gaps over the first dimensions of some vectors of entries, lanes being entries.
-template <class Kind, std::size_t Vectors>
-SILVERBIRCH_INLINE void first_gaps(const float* row, const NodeShape& shape, const float* position, Floats* gaps) {
-  Floats odd[Vectors] = {};
-  for (std::size_t v = 0; v < Vectors; ++v) gaps[v] = Floats{};
-  for (std::size_t k = 0; k < shape.first_floats; k += 2, row += 2 * shape.slots)
-    for (std::size_t v = 0; v < Vectors; ++v) {
-      gaps[v] = add_gap<Kind>(gaps[v], position[k] - load(row + v * kWidth));
-      odd[v] = add_gap<Kind>(odd[v], position[k + 1] - load(row + shape.slots + v * kWidth));
-    }
-  for (std::size_t v = 0; v < Vectors; ++v) gaps[v] += odd[v];
-}
-
-// Writes gaps and values of all entries, and of the empty slots beside them, by the first dimensions.
-template <class Kind>
-SILVERBIRCH_INLINE Lowest first_values(const float* routing, const NodeShape& shape, std::size_t count,
-                                       const RouteQuery& query, float* values) {
-  constexpr std::size_t kOne = kRouteLanes / kWidth, kTwo = 2 * kOne;
-  const float* first_row = routing + shape.mean_floats;
-  const float* second_row = first_row + shape.slots;
-  Lowest lowest(shape);
-  for (std::size_t s = 0; s < count;) {
-    Floats gaps[kTwo];
-    const bool two = s + kRouteLanes < count;
-    if (two)
-      first_gaps<Kind, kTwo>(routing + s, shape, query.position, gaps);
-    else
-      first_gaps<Kind, kOne>(routing + s, shape, query.position, gaps);
-    for (std::size_t v = 0; v < (two ? kTwo : kOne); ++v, s += kWidth) {
-      const Floats value = Kind::value(gaps[v], load(first_row + s), load(second_row + s), query);
-      store(values + s, value);
-      store(values + shape.slots + s, gaps[v]);
-      lowest.next(value);
-    }
-  }
-  return lowest;
-}
-
-// More dimensions. The first of them, lanes being entries, are enough to rule out many entries, because a sum of
-// squares only grows; for the others lanes are dimensions.
+// Many dimensions: for the gaps lanes are dimensions, from then on they are entries. All of a mean is read at once: the
+// first dimensions alone would rule out some entries, but memory is faster than going back for the others.
 template <class Kind>
 Candidates nearest_wide_entry(const float* routing, const NodeShape& shape, std::size_t count, const RouteQuery& query,
                               float* values) {
-  const Lowest lowest = first_values<Kind>(routing, shape, count, query, values);
-  const float winner = lowest.value();
-  std::size_t best = lowest.slot(winner);
-  float limit = doubtful_limit<Kind>(winner, shape, query);
-  if (shape.entry_floats == shape.first_floats) return {best, limit, lowest.alone(winner, limit)};
-
-  const Part other_part = {routing + shape.slots * shape.first_floats, query.position + shape.first_floats,
-                           shape.entry_floats - shape.first_floats};
   const float* first_row = routing + shape.mean_floats;
   const float* second_row = first_row + shape.slots;
-  const float* gaps = values + shape.slots;
-  // The most promising entry first, because it rules out the most.
-  const std::size_t most_promising = best;
-  unsigned open[4] = {static_cast<unsigned>(best)};
-  std::size_t open_count = 1;
-  const auto finish = [&]() __attribute__((always_inline)) {
-    for (std::size_t i = open_count; i < 4; ++i) open[i] = open[0];
-    const Four gap = gaps_of<Kind>(other_part, open);
-    for (std::size_t i = 0; i < open_count; ++i) {
-      const std::size_t s = open[i];
-      values[s] = Kind::value(gaps[s] + gap[i], first_row[s], second_row[s], query);
-      if (values[s] < values[best]) best = s;
+  const std::size_t width = shape.entry_floats;
+  Lowest lowest(shape);
+  for (std::size_t s = 0; s < count; s += kWidth) {
+    Four gaps[kWidth / 4 + 1];
+    for (std::size_t q = 0; q < kWidth / 4; q += 2) {
+      const std::size_t begin = s + 4 * q;
+      gaps[q] = gaps[q + 1] = kEmptyGap<Kind> - Four{};
+      if (begin + 4 < count && kWidth > 4)
+        gaps_of<Kind, 8>(routing + begin * width, width, query.position, gaps + q);
+      else if (begin < count)
+        gaps_of<Kind, 4>(routing + begin * width, width, query.position, gaps + q);
     }
-    limit = doubtful_limit<Kind>(values[best], shape, query);
-    open_count = 0;
-  };
-  finish();
-  for (std::size_t s = 0; s < count; s += kWidth)
-    for (unsigned lanes = lanes_up_to(load(values + s), limit); lanes != 0; lanes &= lanes - 1) {
-      const std::size_t slot = s + static_cast<std::size_t>(__builtin_ctz(lanes));
-      if (slot == most_promising) continue;
-      open[open_count++] = static_cast<unsigned>(slot);
-      if (open_count == 4) finish();
-    }
-  if (open_count > 0) finish();
-  int within = 0;
-  for (std::size_t s = 0; s < count; s += kWidth) within += __builtin_popcount(lanes_up_to(load(values + s), limit));
-  return {best, limit, within == 1};
+    const Floats value = Kind::value(joined(gaps), load(first_row + s), load(second_row + s), query);
+    store(values + s, value);
+    lowest.next(value);
+  }
+  const float winner = lowest.value(), limit = doubtful_limit<Kind>(winner, shape, query);
+  return {lowest.slot(winner), limit, lowest.alone(winner, limit)};
 }
 
 // The order of operations of sums over dimensions, the same on all instruction sets: one after the other for few, eight

@@ -6,8 +6,8 @@
 // mistaken for it, and where there is more than one, the records decide. So the tree is the same, to the bit, as if
 // every distance had been computed in doubles; twice as many lanes and half the memory traffic do the work.
 //
-// Up to kSeveralDimensions of the routing part are stored dimension by dimension, lanes being entries, and the others
-// entry by entry, lanes being dimensions. Then follow two rows of one value an entry, for what else a distance needs.
+// Means of up to kFewDimensions are stored dimension by dimension, lanes being entries; longer ones entry by entry,
+// lanes being dimensions. Then follow two rows of one value an entry, for what else a distance needs.
 #pragma once
 
 #include <array>
@@ -20,8 +20,7 @@
 namespace silverbirch {
 
 inline constexpr std::size_t kRouteLanes = 16;
-inline constexpr std::size_t kFewDimensions = 16;      // loops are unrolled for each number of them
-inline constexpr std::size_t kSeveralDimensions = 64;  // a multiple of kRouteLanes
+inline constexpr std::size_t kFewDimensions = 16;  // loops are unrolled for each number of them
 
 // The filter's bounds hold within these; a tree that has seen anything beyond does without the filter.
 inline constexpr float kLargestRoutedSquare = 1e30f;  // squared distance to the origin
@@ -38,8 +37,7 @@ struct NodeShape {
   bool ward;                   // the first row holds n/(n+1), else sse/n; the second holds n
   std::uint64_t weight_bits;   // of a weight's bits, those that the way down sees
   std::size_t record_doubles;  // from one record to the next: mean, weight, sse and what aligns them
-  std::size_t first_floats;    // so many dimensions of the means are stored dimension by dimension,
-  std::size_t entry_floats;    // and the others entry by entry; so many in all, padded with zeros
+  std::size_t entry_floats;    // of a mean; if there are many, they are padded with zeros
   std::size_t mean_floats;     // all means; the two rows follow
   int number_bits;             // a mask as wide as the largest slot
   float relative_doubt;        // how much larger, relatively, a value may be whose order is not sure
@@ -65,8 +63,8 @@ struct Candidates {
 };
 
 struct TreeKernels {
-  // If not sure, writes a value for each entry; those within the limit are candidates. `values` has room for 2·slots
-  // floats. One function per Route.
+  // If not sure, writes a value for each entry; those within the limit are candidates. `values` has room for as many
+  // floats as slots. One function per Route.
   using NearestEntry = Candidates (*)(const float* routing, const NodeShape& shape, std::size_t count,
                                       const RouteQuery& query, float* values);
   std::array<NearestEntry, kRouteCount> nearest_entry;
@@ -99,10 +97,8 @@ SILVERBIRCH_INLINE void write_routing(float* routing, const NodeShape& shape, st
   if constexpr (D > 0) {
     for (std::size_t k = 0; k < D; ++k) routing[k * shape.slots + slot] = static_cast<float>(record[k] - origin[k]);
   } else {
-    const std::size_t part = shape.first_floats < dim ? shape.first_floats : dim;
-    float* others = routing + shape.slots * shape.first_floats + slot * (shape.entry_floats - shape.first_floats);
-    for (std::size_t k = 0; k < part; ++k) routing[k * shape.slots + slot] = static_cast<float>(record[k] - origin[k]);
-    for (std::size_t k = part; k < dim; ++k) others[k - part] = static_cast<float>(record[k] - origin[k]);
+    float* mean = routing + slot * shape.entry_floats;
+    for (std::size_t k = 0; k < dim; ++k) mean[k] = static_cast<float>(record[k] - origin[k]);
   }
   const double n = seen_weight(record[dim], shape.weight_bits), sse = record[dim + 1];
   float* rows = routing + shape.mean_floats;

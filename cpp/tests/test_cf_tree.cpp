@@ -46,6 +46,35 @@ void a_stored_tree_goes_on_to_the_same_bits() {
   CHECK(restored.rebuild_count() == whole.rebuild_count());
 }
 
+bool same(const TreeLevels& a, const TreeLevels& b) {
+  bool same = a.counts == b.counts;
+  for (std::size_t l = 0; same && l < a.entries.size(); ++l)
+    same = a.entries[l].weight == b.entries[l].weight && a.entries[l].mean == b.entries[l].mean &&
+           a.entries[l].sse == b.entries[l].sse;
+  return same;
+}
+
+// Groups are filled within one call. The first rows come twice, some at once and some later, while only exact
+// duplicates are absorbed; then there are rebuilds.
+void rows_that_go_down_together_change_no_bit() {
+  for (const std::size_t dim : {3, 17, 64, 100})
+    for (const CfDistance distance : {CfDistance::ward, CfDistance::manhattan})
+      for (const std::size_t branching : {3, 9, 31}) {
+        std::vector<double> points = random_points(100, dim, 11);
+        points.insert(points.end(), points.end() - 6 * static_cast<std::ptrdiff_t>(dim), points.end());
+        points.insert(points.end(), points.begin(), points.begin() + 50 * static_cast<std::ptrdiff_t>(dim));
+        const std::vector<double> more = random_points(600, dim, 12);
+        points.insert(points.end(), more.begin(), more.end());
+        const std::size_t count = points.size() / dim;
+        const TreeOptions options{.distance = distance, .max_leaves = 160, .branching = branching};
+        CfTree together(dim, options), alone(dim, options);
+        together.insert_rows(points.data(), nullptr, count, no_progress);
+        for (std::size_t i = 0; i < count; ++i) alone.insert_rows(points.data() + i * dim, nullptr, 1, no_progress);
+        CHECK(alone.rebuild_count() > 0 && together.rebuild_count() == alone.rebuild_count());
+        CHECK(same(together.levels(), alone.levels()));
+      }
+}
+
 void an_interrupt_loses_nothing() {
   constexpr std::size_t dim = 2, count = 2000;
   const std::vector<double> points = random_points(count, dim, 5);
@@ -85,5 +114,6 @@ int main() {
   without_a_threshold_every_row_is_one_leaf();
   leaves_sum_up_to_the_data();
   a_stored_tree_goes_on_to_the_same_bits();
+  rows_that_go_down_together_change_no_bit();
   an_interrupt_loses_nothing();
 }

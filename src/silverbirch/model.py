@@ -154,7 +154,7 @@ class AggregateModel:
     def _insert(self, tree: CFTree, batches: Batches, first_rows: NDArray[Any] | None) -> None:
         taken = tree._undone_by_failure(self._taken(tree, batches, first_rows))
         for batch, report in reported(taken, reporter(self.progress, "tree")):
-            tree.insert(batch.rows, batch.weight, progress=report)
+            tree._insert_batch(batch, report)
         if tree.n_leaves == 0:
             raise ValueError("sample_weight is zero for all rows: at least one row has to count")
 

@@ -138,9 +138,13 @@ class CFTree:
             batches = batches_of(X, weight, dtype=self.dtype)
             with self._lock:
                 for batch, inner in reported(self._undone_by_failure(batches), report):
-                    with self._changing(batch.rows.shape[1]) as core:
-                        core.insert_rows(batch.rows, batch.weight, inner)
+                    self._insert_batch(batch, inner)
         return self
+
+    def _insert_batch(self, batch: Batch, report: Report | None) -> None:
+        """Its values were checked when it was made."""
+        with self._changing(batch.rows.shape[1]) as core:
+            core.insert_rows(batch.rows, batch.weight, report)
 
     def _undone_by_failure(self, batches: Iterable[Batch]) -> Iterator[Batch]:
         """The batches to insert. An error raised in here is one of reading, and the tree is then as it was; interrupts

@@ -1,0 +1,60 @@
+// Memory for many pieces of one size that live and die together.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <vector>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+namespace silverbirch {
+
+// Pieces never move: growing copies nothing. The first ones are allocated one by one, so that a small tree takes what
+// it needs. A large tree takes whole huge pages where the system has them: its nodes are visited in no order, and with
+// small pages the first visit of each, and then looking up where it is, take longer than reading it.
+class NodeMemory {
+ public:
+  explicit NodeMemory(std::size_t piece_bytes) : piece_bytes_(piece_bytes) {}
+
+  std::byte* take() {
+    if (left_ == 0) add_slab();
+    --left_;
+    std::byte* piece = next_;
+    next_ += piece_bytes_;
+    return piece;
+  }
+
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  static constexpr std::size_t kHugePage = std::size_t{1} << 21;
+  static constexpr std::align_val_t kAlignment{64}, kHugeAlignment{kHugePage};
+
+  struct Free {
+    std::align_val_t alignment;
+    void operator()(std::byte* p) const { ::operator delete(p, alignment); }
+  };
+
+  void add_slab() {
+    const bool huge = bytes_ >= kHugePage;
+    const std::size_t size = huge ? (piece_bytes_ + kHugePage - 1) / kHugePage * kHugePage : piece_bytes_;
+    const std::align_val_t alignment = huge ? kHugeAlignment : kAlignment;
+    slabs_.emplace_back(static_cast<std::byte*>(::operator new(size, alignment)), Free{alignment});
+    next_ = slabs_.back().get();
+    left_ = size / piece_bytes_;
+    bytes_ += size;
+#if defined(__linux__)
+    if (huge) madvise(next_, size, MADV_HUGEPAGE);
+#endif
+  }
+
+  std::size_t piece_bytes_, bytes_ = 0, left_ = 0;
+  std::byte* next_ = nullptr;
+  std::vector<std::unique_ptr<std::byte, Free>> slabs_;
+};
+
+}  // namespace silverbirch
