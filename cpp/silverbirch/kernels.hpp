@@ -13,6 +13,7 @@
 #include "cf_distance.hpp"
 #include "feature_block.hpp"
 #include "hac/member_distance.hpp"
+#include "index/filtered_search.hpp"
 #include "index/search.hpp"
 #include "pair_filter.hpp"
 #include "tree_kernels.hpp"
@@ -54,6 +55,7 @@ struct Kernels {
   double (*squared_gap)(const double* a, const double* b, std::size_t padded_dim);
   const PairFilter* pair_filter;
   const IndexSearch* index;
+  const FilteredSearch* filtered;
   const MemberDistance* members;
   const TreeKernelSet* tree;
 
