@@ -35,10 +35,12 @@ void check_same_nearest(const Features& features, Nearness nearness, Vote vote) 
       if (known == slot) continue;
       CHECK(filtered.nearest(slot, {known, exact.distance(slot, known)}, visits).slot == expected.slot);
     }
-    for (Slot slot = 0; slot < nearest.size(); ++slot) {
+    std::size_t merges = 1 + exact.alive() / 10;  // so few that the boxes are not always made anew
+    for (Slot slot = 0; slot < nearest.size() && merges > 0; ++slot) {
       const Slot other = nearest[slot];
       if (other == kNoSlot || !exact.exists(slot) || !exact.exists(other)) continue;
       CHECK(exact.merge(slot, other) == filtered.merge(slot, other));
+      --merges;
     }
     CHECK(exact.refresh() == filtered.refresh());
   }
@@ -66,7 +68,7 @@ Features with_extreme_weights(Features features) {
   std::uniform_real_distribution<double> exponent(-30.0, 30.0);
   for (std::size_t i = 0; i < features.size(); ++i) {
     features.weight[i] = std::pow(10.0, exponent(engine));
-    features.sse[i] = features.weight[i] * std::pow(10.0, exponent(engine));
+    features.sse[i] = features.weight[i] * std::pow(100.0, exponent(engine));
   }
   return features;
 }
@@ -78,12 +80,12 @@ int main() {
     use_instruction_set(set);
     for (const std::size_t dim : {1, 2, 5, 9})
       for (const double jitter : {1e-3, 1e-6, 1e-8, 1e-12}) {
-        const std::vector<double> grid = jittered_grid(700, dim, jitter);
+        const std::vector<double> grid = jittered_grid(500, dim, jitter);
         check_all(as_features(grid, dim));
         check_all(as_features(moved(grid, 1.0, 1e8), dim));
         check_all(with_extreme_weights(as_features(grid, dim)));
       }
-    const std::vector<double> points = random_points(2000, 3, 8);
+    const std::vector<double> points = random_points(1000, 3, 8);
     check_all(as_features(points, 3));
     for (const double scale : {1e-150, 1e-110, 1e-50, 1e50, 1e98}) check_all(as_features(moved(points, scale, 0.0), 3));
     // One far away, so that all others are the same to a float.
