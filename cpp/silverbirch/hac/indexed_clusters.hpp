@@ -158,6 +158,9 @@ class IndexedClusters {
     std::vector<std::uint32_t> names;
   };
 
+  // That of the tree in float32; nodes of eight fit into it.
+  static constexpr KdShape kShape = {kClusterLeaf, kFilterLanes};
+
   // Leaves the dead out and puts the others into kd-order.
   std::vector<Slot> reorder() {
     std::vector<KdKey> order;
@@ -165,7 +168,7 @@ class IndexedClusters {
     for (std::size_t slot = 0; slot < slot_count(); ++slot)
       if (exists(static_cast<Slot>(slot))) order.push_back(slot);
     kd_order(
-        order, kClusterLeaf, dim_, [this](std::size_t slot, std::size_t k) { return lane(slot)[k * kLanes]; }, threads_,
+        order, kShape, dim_, [this](std::size_t slot, std::size_t k) { return lane(slot)[k * kLanes]; }, threads_,
         progress_);
     Clusters ordered(alive_, dim_);
     std::vector<Slot> moved(slot_count(), kNoSlot);
@@ -197,7 +200,7 @@ class IndexedClusters {
               for (std::size_t slot = first; slot < last; ++slot) moved[slot] = static_cast<Slot>(slot);
               continue;
             }
-            kd_sort(order, count, kClusterLeaf, dim_, [&](std::size_t slot, std::size_t k) {
+            kd_sort(order, count, kShape, dim_, [&](std::size_t slot, std::size_t k) {
               return static_cast<float>(lane(slot)[k * kLanes] - lane(point_of(order[0]))[k * kLanes]);
             });
             for (std::size_t i = 0; i < count; ++i) {

@@ -1,4 +1,4 @@
-// Puts points into the order of a packed kd-tree: every leaf, every eight leaves, every 64 … are a box of near points.
+// Puts points into the order of a packed kd-tree: every leaf, the leaves of every node … are a box of near points.
 //
 // A range is halved at its widest dimension, at a boundary of the largest node below it, and so on down to
 // leaves [Bentley 1975]. Only the quality of the boxes depends on the order, never an answer, so the keys may be
@@ -27,10 +27,15 @@ inline KdKey kd_key(float coordinate, std::size_t point) {
   return sortable << 32 | point;
 }
 
-// Where a range of keys is cut in two: at a boundary of the largest node below it. leaf: how many slots a leaf has.
-inline std::size_t kd_middle(std::size_t size, std::size_t leaf) {
-  std::size_t child_span = leaf;
-  while (child_span * kLanes < size) child_span *= kLanes;
+// How many slots a leaf has, and how many children a node.
+struct KdShape {
+  std::size_t leaf, children;
+};
+
+// Where a range of keys is cut in two: at a boundary of the largest node below it.
+inline std::size_t kd_middle(std::size_t size, KdShape shape) {
+  std::size_t child_span = shape.leaf;
+  while (child_span * shape.children < size) child_span *= shape.children;
   return (size + child_span - 1) / child_span / 2 * child_span;
 }
 
@@ -58,8 +63,8 @@ std::size_t widest_dimension(const KdKey* keys, std::size_t size, std::size_t di
 
 // Returns the size of the first part.
 template <class Coordinate>
-std::size_t kd_halve(KdKey* keys, std::size_t size, std::size_t leaf, std::size_t dim, Coordinate coordinate) {
-  const std::size_t middle = kd_middle(size, leaf);
+std::size_t kd_halve(KdKey* keys, std::size_t size, KdShape shape, std::size_t dim, Coordinate coordinate) {
+  const std::size_t middle = kd_middle(size, shape);
   const std::size_t k = widest_dimension(keys, size, dim, coordinate);
   for (std::size_t i = 0; i < size; ++i) {
     const std::size_t point = point_of(keys[i]);
@@ -70,17 +75,17 @@ std::size_t kd_halve(KdKey* keys, std::size_t size, std::size_t leaf, std::size_
 }
 
 template <class Coordinate>
-void kd_sort(KdKey* keys, std::size_t size, std::size_t leaf, std::size_t dim, Coordinate coordinate) {
-  if (size <= leaf) return;
-  const std::size_t middle = kd_halve(keys, size, leaf, dim, coordinate);
-  kd_sort(keys, middle, leaf, dim, coordinate);
-  kd_sort(keys + middle, size - middle, leaf, dim, coordinate);
+void kd_sort(KdKey* keys, std::size_t size, KdShape shape, std::size_t dim, Coordinate coordinate) {
+  if (size <= shape.leaf) return;
+  const std::size_t middle = kd_halve(keys, size, shape, dim, coordinate);
+  kd_sort(keys, middle, shape, dim, coordinate);
+  kd_sort(keys + middle, size - middle, shape, dim, coordinate);
 }
 
 // The same, for a range that fits into the cache once its coordinates lie together. Floats are taken from the first
 // point of the range, so they are as fine as the range is small.
 template <class Coordinate>
-void kd_sort_closely(KdKey* keys, std::size_t size, std::size_t leaf, std::size_t dim, Coordinate coordinate) {
+void kd_sort_closely(KdKey* keys, std::size_t size, KdShape shape, std::size_t dim, Coordinate coordinate) {
   std::vector<KdKey> local(size);
   std::vector<float> rows(size * dim);
   std::vector<std::uint32_t> points(size);
@@ -91,19 +96,19 @@ void kd_sort_closely(KdKey* keys, std::size_t size, std::size_t leaf, std::size_
     for (std::size_t k = 0; k < dim; ++k)
       rows[i * dim + k] = static_cast<float>(coordinate(points[i], k) - coordinate(first, k));
   }
-  kd_sort(local.data(), size, leaf, dim, [&](std::size_t i, std::size_t k) { return rows[i * dim + k]; });
+  kd_sort(local.data(), size, shape, dim, [&](std::size_t i, std::size_t k) { return rows[i * dim + k]; });
   for (std::size_t i = 0; i < size; ++i) keys[i] = points[point_of(local[i])];
 }
 
 // Orders the points in `keys`; coordinate(point, k) is a double. Halves the whole, then the halves, on several threads,
 // until the ranges fit into a cache.
 template <class Coordinate>
-void kd_order(std::vector<KdKey>& keys, std::size_t leaf, std::size_t dim, Coordinate coordinate, std::size_t threads,
+void kd_order(std::vector<KdKey>& keys, KdShape shape, std::size_t dim, Coordinate coordinate, std::size_t threads,
               const Progress& progress) {
   struct Range {
     std::size_t begin, size;
   };
-  const std::size_t fits = std::max<std::size_t>(leaf, (std::size_t{1} << 17) / dim);
+  const std::size_t fits = std::max<std::size_t>(shape.leaf, (std::size_t{1} << 17) / dim);
   std::vector<Range> ranges = {{0, keys.size()}};
   const auto for_ranges = [&](auto work) {
     parallel_for(ranges.size(), 1, threads, no_progress, [&](std::size_t begin, std::size_t end) {
@@ -118,14 +123,15 @@ void kd_order(std::vector<KdKey>& keys, std::size_t leaf, std::size_t dim, Coord
     std::vector<Range> halves(2 * ranges.size());
     for_ranges([&](std::size_t i) {
       const auto [begin, size] = ranges[i];
-      const std::size_t middle = size > leaf ? kd_halve(keys.data() + begin, size, leaf, dim, from_first) : size;
+      const std::size_t middle = size > shape.leaf ? kd_halve(keys.data() + begin, size, shape, dim, from_first) : size;
       halves[2 * i] = {begin, middle};
       halves[2 * i + 1] = {begin + middle, size - middle};
     });
     ranges = std::move(halves);
   }
   for_ranges([&](std::size_t i) {
-    if (ranges[i].size > leaf) kd_sort_closely(keys.data() + ranges[i].begin, ranges[i].size, leaf, dim, coordinate);
+    if (ranges[i].size > shape.leaf)
+      kd_sort_closely(keys.data() + ranges[i].begin, ranges[i].size, shape, dim, coordinate);
   });
 }
 
