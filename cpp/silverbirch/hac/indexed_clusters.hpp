@@ -190,7 +190,7 @@ class IndexedClusters {
     parallel_for(
         (slot_count() + kSpan - 1) / kSpan, 64, threads_, no_progress, [&](std::size_t begin, std::size_t end) {
           Clusters node(kSpan, dim_);
-          KdKey order[kSpan];
+          KdKey order[kSpan], scratch[kSpan];
           for (std::size_t first = begin * kSpan; first < std::min(end * kSpan, slot_count()); first += kSpan) {
             const std::size_t last = std::min(first + kSpan, slot_count());
             std::size_t count = 0;
@@ -200,9 +200,12 @@ class IndexedClusters {
               for (std::size_t slot = first; slot < last; ++slot) moved[slot] = static_cast<Slot>(slot);
               continue;
             }
-            kd_sort(order, count, kShape, dim_, [&](std::size_t slot, std::size_t k) {
-              return static_cast<float>(lane(slot)[k * kLanes] - lane(point_of(order[0]))[k * kLanes]);
-            });
+            kd_sort(
+                order, count, kShape, dim_,
+                [&](std::size_t slot, std::size_t k) {
+                  return static_cast<float>(lane(slot)[k * kLanes] - lane(point_of(order[0]))[k * kLanes]);
+                },
+                scratch);
             for (std::size_t i = 0; i < count; ++i) {
               node.copy(i, now_, point_of(order[i]));
               moved[point_of(order[i])] = static_cast<Slot>(first + i);
