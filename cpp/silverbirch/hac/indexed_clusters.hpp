@@ -112,8 +112,8 @@ class IndexedClusters {
   // while that is enough, and when few are left all are put into kd-order anew. Returns the new slot of each old one,
   // kNoSlot for the dead; nothing if there was nothing to do.
   std::vector<Slot> refresh() {
-    if (alive_ * 2 < slot_count()) return reorder();
-    if (alive_ < tidy_ - tidy_ / 8) return tidy();
+    if (alive_ < slot_count() / 5 * 3) return reorder();
+    if (alive_ < tidy_ / 16 * 13) return tidy();
     return {};
   }
 
