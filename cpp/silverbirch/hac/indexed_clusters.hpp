@@ -170,6 +170,7 @@ class IndexedClusters {
     kd_order(
         order, kShape, dim_, [this](std::size_t slot, std::size_t k) { return lane(slot)[k * kLanes]; }, threads_,
         progress_);
+    if (filter_) filter_->release();
     Clusters ordered(alive_, dim_);
     std::vector<Slot> moved(slot_count(), kNoSlot);
     parallel_for(alive_, 4096, threads_, no_progress, [&](std::size_t begin, std::size_t end) {

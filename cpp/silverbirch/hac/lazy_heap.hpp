@@ -92,6 +92,7 @@ class LazyHeap {
     keys.reserve(found.size());
     for (std::size_t slot = 0; slot < found.size(); ++slot)
       keys.push_back(key_from(clusters_.name(static_cast<Slot>(slot)), found[slot]));
+    std::vector<NearestSlot>().swap(found);
     heap_ = MinHeap<Key>(keys, {std::bit_cast<std::uint64_t>(kBeyondAll), 0, 0});
   }
 

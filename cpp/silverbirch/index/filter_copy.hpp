@@ -60,6 +60,9 @@ class FilterCopy {
     empty[dim_ * kFilterLanes] = 0.0f;
   }
 
+  // Gives the memory back, until it is packed again.
+  void release() { AlignedFloats().swap(blocks_); }
+
   const FilterTree& tree() const { return tree_; }
 
  private:
