@@ -12,7 +12,9 @@ int main() {
   for (const std::size_t count : {1, 2, 4, 5, 6, 21, 22, 1000}) {
     std::vector<std::uint64_t> keys(count);
     for (std::uint64_t& key : keys) key = engine() % (2 * count);  // many are equal
-    MinHeap<std::uint64_t> heap(keys, UINT64_MAX);
+    MinHeap<std::uint64_t> heap(count, UINT64_MAX);
+    for (std::size_t i = 0; i < count; ++i) heap.set(i, keys[i]);
+    heap.order();
     std::priority_queue<std::uint64_t, std::vector<std::uint64_t>, std::greater<>> expected(std::greater<>(), keys);
     while (!expected.empty()) {
       CHECK(heap.top() == expected.top());

@@ -81,19 +81,16 @@ class LazyHeap {
 
   void look_all(std::size_t threads) {
     if (clusters_.alive() < 2) return;
-    std::vector<NearestSlot> found(clusters_.slot_count());
+    heap_ = MinHeap<Key>(clusters_.slot_count(), {std::bit_cast<std::uint64_t>(kBeyondAll), 0, 0});
     const Progress polls{[&](std::size_t, std::size_t) { progress_.poll(); }};
-    parallel_for(found.size(), 256, threads, polls, [&](std::size_t begin, std::size_t end) {
+    parallel_for(clusters_.slot_count(), 256, threads, polls, [&](std::size_t begin, std::size_t end) {
       std::size_t visits = 0;
-      for (std::size_t slot = begin; slot < end; ++slot)
-        found[slot] = clusters_.nearest(static_cast<Slot>(slot), {}, visits);
+      for (std::size_t i = begin; i < end; ++i) {
+        const Slot slot = static_cast<Slot>(i);
+        heap_.set(i, key_from(clusters_.name(slot), clusters_.nearest(slot, {}, visits)));
+      }
     });
-    std::vector<Key> keys;
-    keys.reserve(found.size());
-    for (std::size_t slot = 0; slot < found.size(); ++slot)
-      keys.push_back(key_from(clusters_.name(static_cast<Slot>(slot)), found[slot]));
-    std::vector<NearestSlot>().swap(found);
-    heap_ = MinHeap<Key>(keys, {std::bit_cast<std::uint64_t>(kBeyondAll), 0, 0});
+    heap_.order();
   }
 
   void merge(const Key& key) {

@@ -14,10 +14,12 @@ template <class Key>
 class MinHeap {
  public:
   MinHeap() = default;
-  // last: no key comes after it
-  MinHeap(const std::vector<Key>& keys, const Key& last)
-      : last_(last), size_(keys.size()), keys_(kFirst + keys.size() + kChildren, last) {
-    std::copy(keys.begin(), keys.end(), keys_.begin() + kFirst);
+  // Of so many keys, which are to be set and then put into order; no key comes after `last`.
+  MinHeap(std::size_t size, const Key& last) : last_(last), size_(size), keys_(kFirst + size + kChildren, last) {}
+
+  void set(std::size_t place, const Key& key) { at(place) = key; }
+
+  void order() {
     for (std::size_t place = size_; place-- > 0;) sink(place, at(place));
   }
 
