@@ -40,25 +40,26 @@ SILVERBIRCH_INLINE Floats larger(Floats a, Floats b) { return (Floats)_mm512_max
 SILVERBIRCH_INLINE Floats multiply_add(Floats a, Floats b, Floats c) {
   return (Floats)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
 }
-SILVERBIRCH_INLINE unsigned lanes_up_to(Floats v, float limit) {
-  return _mm512_cmp_ps_mask((__m512)v, _mm512_set1_ps(limit), _CMP_LE_OQ);
+SILVERBIRCH_INLINE unsigned lanes_up_to(Floats v, Floats limit) {
+  return _mm512_cmp_ps_mask((__m512)v, (__m512)limit, _CMP_LE_OQ);
 }
 #elif defined(__AVX__)
 SILVERBIRCH_INLINE Floats smaller(Floats a, Floats b) { return (Floats)_mm256_min_ps((__m256)a, (__m256)b); }
 SILVERBIRCH_INLINE Floats larger(Floats a, Floats b) { return (Floats)_mm256_max_ps((__m256)a, (__m256)b); }
 SILVERBIRCH_INLINE Floats multiply_add(Floats a, Floats b, Floats c) { return a * b + c; }
-SILVERBIRCH_INLINE unsigned lanes_up_to(Floats v, float limit) {
+SILVERBIRCH_INLINE unsigned lanes_up_to(Floats v, Floats limit) {
   return static_cast<unsigned>(_mm256_movemask_ps((__m256)(v <= limit)));
 }
 #else
 SILVERBIRCH_INLINE Floats smaller(Floats a, Floats b) { return a < b ? a : b; }
 SILVERBIRCH_INLINE Floats larger(Floats a, Floats b) { return a < b ? b : a; }
 SILVERBIRCH_INLINE Floats multiply_add(Floats a, Floats b, Floats c) { return a * b + c; }
-SILVERBIRCH_INLINE unsigned lanes_up_to(Floats v, float limit) {
+SILVERBIRCH_INLINE unsigned lanes_up_to(Floats v, Floats limit) {
   const Ints bits = (v <= limit) & Ints{1, 2, 4, 8};
   return static_cast<unsigned>((bits[0] | bits[1]) | (bits[2] | bits[3]));
 }
 #endif
+SILVERBIRCH_INLINE unsigned lanes_up_to(Floats v, float limit) { return lanes_up_to(v, broadcast(limit)); }
 
 SILVERBIRCH_INLINE Four smaller_four(Four a, Four b) { return a < b ? a : b; }
 SILVERBIRCH_INLINE float least(Four v) {

@@ -13,6 +13,7 @@
 #include "cf_distance.hpp"
 #include "feature_block.hpp"
 #include "hac/member_distance.hpp"
+#include "index/filtered_search.hpp"
 #include "index/search.hpp"
 #include "index/walk.hpp"
 #include "pair_filter.hpp"
@@ -56,6 +57,7 @@ struct Kernels {
   const PairFilter* pair_filter;
   const IndexSearch* index;
   const Walk* walk;
+  const FilteredSearch* filtered;
   const MemberDistance* members;
   const TreeKernelSet* tree;
 

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <numeric>
+#include <stdexcept>
 #include <vector>
 
 namespace silverbirch {
@@ -21,14 +23,21 @@ class MergeHistory {
  public:
   explicit MergeHistory(std::size_t objects)
       : objects_(objects), rank_of_(objects, -std::numeric_limits<double>::infinity()) {
+    if (objects >= std::size_t{1} << 31) throw std::invalid_argument("at most 2^31 - 1 objects can be clustered");
     merges_.reserve(objects);
   }
 
   // b's place goes on as the merged cluster.
-  void record(std::size_t a, std::size_t b, double height, std::size_t prototype = 0) {
+  void record(std::size_t a, std::size_t b, double height) {
     const double rank = std::max({height, rank_of_[a], rank_of_[b]});
     rank_of_[b] = rank;
-    merges_.push_back({a, b, height, rank, prototype});
+    merges_.push_back({static_cast<Id>(a), static_cast<Id>(b), height, rank});
+  }
+
+  // For prototype linkages: of all merges or of none.
+  void record(std::size_t a, std::size_t b, double height, std::size_t prototype) {
+    record(a, b, height);
+    prototypes_.push_back(prototype);
   }
 
   std::size_t size() const { return merges_.size(); }
@@ -37,40 +46,53 @@ class MergeHistory {
   // Greedy algorithms record in that order already, inversions included. Where the linkage cannot have inversions, the
   // rank is also the height: it differs by rounding only.
   Merges finish(bool monotone) && {
+    Merges result;
+    result.prototypes = sorted_prototypes();
     std::stable_sort(merges_.begin(), merges_.end(), [](const Merge& x, const Merge& y) { return x.rank < y.rank; });
-    std::vector<std::size_t> parent(2 * objects_);
-    std::iota(parent.begin(), parent.end(), std::size_t{0});
-    const auto root = [&](std::size_t x) {
+    std::vector<Id> parent(2 * objects_);
+    std::iota(parent.begin(), parent.end(), Id{0});
+    const auto root = [&](Id x) {
       while (parent[x] != x) x = parent[x] = parent[parent[x]];
       return x;
     };
-    std::vector<std::size_t> leaves(2 * objects_, 1);
+    std::vector<Id> leaves(2 * objects_, 1);
 
-    Merges result;
     result.z.reserve(4 * merges_.size());
-    std::size_t node = objects_;
+    Id node = static_cast<Id>(objects_);
     for (const Merge& merge : merges_) {
-      const std::size_t a = root(merge.a), b = root(merge.b);
+      const Id a = root(merge.a), b = root(merge.b);
       parent[a] = parent[b] = node;
       leaves[node] = leaves[a] + leaves[b];
       result.z.insert(result.z.end(), {static_cast<double>(std::min(a, b)), static_cast<double>(std::max(a, b)),
                                        monotone ? merge.rank : merge.height, static_cast<double>(leaves[node])});
-      result.prototypes.push_back(merge.prototype);
       ++node;
     }
     return result;
   }
 
  private:
+  using Id = std::uint32_t;  // of objects and merged clusters: half the memory
+
   struct Merge {
-    std::size_t a, b;
+    Id a, b;
     double height, rank;
-    std::size_t prototype;
   };
+
+  // In the order the merges will have; zeros if there are none.
+  std::vector<std::size_t> sorted_prototypes() const {
+    std::vector<std::size_t> sorted(merges_.size());
+    if (prototypes_.empty()) return sorted;
+    std::iota(sorted.begin(), sorted.end(), std::size_t{0});
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [&](std::size_t x, std::size_t y) { return merges_[x].rank < merges_[y].rank; });
+    for (std::size_t& place : sorted) place = prototypes_[place];
+    return sorted;
+  }
 
   std::size_t objects_;
   std::vector<double> rank_of_;
   std::vector<Merge> merges_;
+  std::vector<std::size_t> prototypes_;
 };
 
 }  // namespace silverbirch

@@ -34,7 +34,8 @@ NearestIndex::NearestIndex(const double* points, std::size_t count, std::size_t 
   std::vector<KdKey> order(count);
   std::iota(order.begin(), order.end(), KdKey{0});
   kd_order(
-      order, kLabelLeaf, dim, [&](std::size_t point, std::size_t k) { return points[point * dim + k]; }, 1, progress);
+      order, {kLabelLeaf, kLanes}, dim, [&](std::size_t point, std::size_t k) { return points[point * dim + k]; }, 1,
+      progress);
   for (std::size_t slot = 0; slot < leaves_for(count, kLabelLeaf) * kLabelLeaf; ++slot) {
     double* lane = blocks_.data() + slot / kLanes * index_block_doubles(dim) + slot % kLanes;
     if (slot < count) numbers_[slot] = static_cast<std::uint32_t>(point_of(order[slot]));

@@ -55,7 +55,7 @@ class NearestIndex {
 
   std::vector<std::uint32_t> numbers_;  // of the point in each slot
   AlignedDoubles blocks_;
-  PackedBoxes boxes_;
+  PackedBoxes<double> boxes_;
   PackedTree tree_;
   RowOrder row_order_;
   IndexSearch::NearestToPoints find_;

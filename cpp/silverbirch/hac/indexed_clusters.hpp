@@ -4,11 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "../aligned.hpp"
 #include "../features.hpp"
+#include "../index/filter_copy.hpp"
 #include "../index/kd_order.hpp"
 #include "../index/packed_boxes.hpp"
 #include "../kernels.hpp"
@@ -50,7 +52,17 @@ class IndexedClusters {
   const double* mean(Slot slot) const { return lane(slot); }  // coordinates kLanes apart
   const PackedTree& tree() const { return tree_; }
 
+  // Has a copy in float32 made and kept up to date, through which `nearest` finds the same in less time.
+  void filter_searches() {
+    filter_.emplace(tree_, nearness_);
+    filter_->pack(tree_, threads_, progress_);
+    find_filtered_ =
+        kernels().filtered->nearest_to_slot[static_cast<std::size_t>(nearness_)][IndexSearch::unrolled(dim_)];
+  }
+
+  // Adds the leaves looked at in float64 to `visits`.
   NearestSlot nearest(Slot slot, NearestSlot known, std::size_t& visits) const {
+    if (filter_ && find_filtered_(tree_, filter_->tree(), slot, known)) return known;
     return find_(tree_, slot, known, visits);
   }
 
@@ -88,6 +100,10 @@ class IndexedClusters {
     now_.clear(a);
     set_term(b);
     boxes_.include(b, y, kLanes);
+    if (filter_) {
+      filter_->clear(a);
+      filter_->move(b, y);
+    }
     --alive_;
     return b;
   }
@@ -96,8 +112,8 @@ class IndexedClusters {
   // while that is enough, and when few are left all are put into kd-order anew. Returns the new slot of each old one,
   // kNoSlot for the dead; nothing if there was nothing to do.
   std::vector<Slot> refresh() {
-    if (alive_ * 2 < slot_count()) return reorder();
-    if (alive_ < tidy_ - tidy_ / 8) return tidy();
+    if (alive_ < slot_count() / 5 * 3) return reorder();
+    if (alive_ < tidy_ / 16 * 13) return tidy();
     return {};
   }
 
@@ -142,6 +158,9 @@ class IndexedClusters {
     std::vector<std::uint32_t> names;
   };
 
+  // That of the tree in float32; nodes of eight fit into it.
+  static constexpr KdShape kShape = {kClusterLeaf, kFilterLanes};
+
   // Leaves the dead out and puts the others into kd-order.
   std::vector<Slot> reorder() {
     std::vector<KdKey> order;
@@ -149,8 +168,9 @@ class IndexedClusters {
     for (std::size_t slot = 0; slot < slot_count(); ++slot)
       if (exists(static_cast<Slot>(slot))) order.push_back(slot);
     kd_order(
-        order, kClusterLeaf, dim_, [this](std::size_t slot, std::size_t k) { return lane(slot)[k * kLanes]; }, threads_,
+        order, kShape, dim_, [this](std::size_t slot, std::size_t k) { return lane(slot)[k * kLanes]; }, threads_,
         progress_);
+    if (filter_) filter_->release();
     Clusters ordered(alive_, dim_);
     std::vector<Slot> moved(slot_count(), kNoSlot);
     parallel_for(alive_, 4096, threads_, no_progress, [&](std::size_t begin, std::size_t end) {
@@ -171,7 +191,7 @@ class IndexedClusters {
     parallel_for(
         (slot_count() + kSpan - 1) / kSpan, 64, threads_, no_progress, [&](std::size_t begin, std::size_t end) {
           Clusters node(kSpan, dim_);
-          KdKey order[kSpan];
+          KdKey order[kSpan], scratch[kSpan];
           for (std::size_t first = begin * kSpan; first < std::min(end * kSpan, slot_count()); first += kSpan) {
             const std::size_t last = std::min(first + kSpan, slot_count());
             std::size_t count = 0;
@@ -181,9 +201,12 @@ class IndexedClusters {
               for (std::size_t slot = first; slot < last; ++slot) moved[slot] = static_cast<Slot>(slot);
               continue;
             }
-            kd_sort(order, count, kClusterLeaf, dim_, [&](std::size_t slot, std::size_t k) {
-              return static_cast<float>(lane(slot)[k * kLanes] - lane(point_of(order[0]))[k * kLanes]);
-            });
+            kd_sort(
+                order, count, kShape, dim_,
+                [&](std::size_t slot, std::size_t k) {
+                  return static_cast<float>(lane(slot)[k * kLanes] - lane(point_of(order[0]))[k * kLanes]);
+                },
+                scratch);
             for (std::size_t i = 0; i < count; ++i) {
               node.copy(i, now_, point_of(order[i]));
               moved[point_of(order[i])] = static_cast<Slot>(first + i);
@@ -204,6 +227,7 @@ class IndexedClusters {
     tree_.blocks = now_.blocks.data();
     tree_.names = now_.names.data();
     boxes_.show(tree_);
+    if (filter_) filter_->pack(tree_, threads_, progress_);
     find_ = kernels().index->nearest_to_slot[static_cast<std::size_t>(nearness_)][IndexSearch::unrolled(dim_)];
   }
 
@@ -225,9 +249,11 @@ class IndexedClusters {
   std::size_t alive_;
   std::size_t tidy_ = 0;  // how many there were when boxes were last packed
   Clusters now_;
-  PackedBoxes boxes_;
+  PackedBoxes<double> boxes_;
   PackedTree tree_;
   IndexSearch::NearestToSlot find_ = nullptr;
+  std::optional<FilterCopy> filter_;
+  FilteredSearch::NearestToSlot find_filtered_ = nullptr;
 };
 
 }  // namespace silverbirch

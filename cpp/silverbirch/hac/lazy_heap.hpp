@@ -8,23 +8,23 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <queue>
 #include <vector>
 
 #include "../merge_history.hpp"
 #include "../parallel.hpp"
 #include "../progress.hpp"
 #include "indexed_clusters.hpp"
+#include "min_heap.hpp"
 
 namespace silverbirch {
 
 class LazyHeap {
  public:
   LazyHeap(IndexedClusters& clusters, std::size_t names, MergeHistory& history, const Progress& progress)
-      : clusters_(clusters), history_(history), progress_(progress), nearest_(names), slot_of_(names) {}
+      : clusters_(clusters), history_(history), progress_(progress), nearest_(names) {}
 
   void run(std::size_t threads) {
     const std::size_t merges = history_.size() + clusters_.alive() - 1;
@@ -33,9 +33,9 @@ class LazyHeap {
     while (clusters_.alive() > 1) {
       if (history_.size() % 64 == 0) progress_(history_.size(), merges);
       const Key key = heap_.top();
-      heap_.pop();
-      if (nearest_[key.name].version != key.version) continue;  // that cluster has changed or is gone
-      if (nearest_[nearest_[key.name].of].version == nearest_[key.name].version_seen)
+      if (nearest_[key.name].version != key.version)
+        heap_.pop();  // that cluster has changed or is gone
+      else if (nearest_[nearest_[key.name].of].version == nearest_[key.name].version_seen)
         merge(key);
       else
         look(key.name);
@@ -44,10 +44,11 @@ class LazyHeap {
 
  private:
   struct Key {
-    double distance;
+    std::uint64_t distance;  // the bits: distances are not negative, so they are in the order of the numbers
     std::uint32_t name, version;
-    bool operator>(const Key& other) const {
-      return distance != other.distance ? distance > other.distance : name > other.name;
+    // Without a branch: nobody could foresee it.
+    bool operator<(const Key& other) const {
+      return (distance < other.distance) | ((distance == other.distance) & (name < other.name));
     }
   };
 
@@ -55,48 +56,49 @@ class LazyHeap {
   struct Neighbour {
     std::uint32_t of = 0, version_seen = 0;
     std::uint32_t version = 0;  // how often the cluster of this name has changed
+    Slot slot = kNoSlot;        // where the cluster of this name is
   };
 
   void find_slots() {
     for (Slot slot = 0; slot < clusters_.slot_count(); ++slot)
-      if (clusters_.exists(slot)) slot_of_[clusters_.name(slot)] = slot;
+      if (clusters_.exists(slot)) nearest_[clusters_.name(slot)].slot = slot;
   }
 
   Key key_from(std::uint32_t name, const NearestSlot& found) {
     Neighbour& own = nearest_[name];
     own.of = clusters_.name(found.slot);
     own.version_seen = nearest_[own.of].version;
-    return {found.distance, name, own.version};
+    return {std::bit_cast<std::uint64_t>(found.distance), name, own.version};
   }
 
+  // The key goes to the place of the first, which is done with.
   void look(std::uint32_t name) {
     progress_.poll();
+    heap_.for_next([this](const Key& key) { __builtin_prefetch(&nearest_[key.name]); });
     std::size_t visits = 0;
-    heap_.push(key_from(name, clusters_.nearest(slot_of_[name], {}, visits)));
+    heap_.replace_top(key_from(name, clusters_.nearest(nearest_[name].slot, {}, visits)));
   }
 
   void look_all(std::size_t threads) {
     if (clusters_.alive() < 2) return;
-    std::vector<NearestSlot> found(clusters_.slot_count());
+    heap_ = MinHeap<Key>(clusters_.slot_count(), {std::bit_cast<std::uint64_t>(kBeyondAll), 0, 0});
     const Progress polls{[&](std::size_t, std::size_t) { progress_.poll(); }};
-    parallel_for(found.size(), 256, threads, polls, [&](std::size_t begin, std::size_t end) {
+    parallel_for(clusters_.slot_count(), 256, threads, polls, [&](std::size_t begin, std::size_t end) {
       std::size_t visits = 0;
-      for (std::size_t slot = begin; slot < end; ++slot)
-        found[slot] = clusters_.nearest(static_cast<Slot>(slot), {}, visits);
+      for (std::size_t i = begin; i < end; ++i) {
+        const Slot slot = static_cast<Slot>(i);
+        heap_.set(i, key_from(clusters_.name(slot), clusters_.nearest(slot, {}, visits)));
+      }
     });
-    std::vector<Key> keys;
-    keys.reserve(found.size());
-    for (std::size_t slot = 0; slot < found.size(); ++slot)
-      keys.push_back(key_from(clusters_.name(static_cast<Slot>(slot)), found[slot]));
-    heap_ = Heap(std::greater<>(), std::move(keys));
+    heap_.order();
   }
 
   void merge(const Key& key) {
     const std::uint32_t other = nearest_[key.name].of;
-    const Slot a = slot_of_[key.name], b = slot_of_[other];
+    const Slot a = nearest_[key.name].slot, b = nearest_[other].slot;
     const Slot into = clusters_.merge(a, b), gone = into == a ? b : a;
     const std::uint32_t name = clusters_.name(into);
-    history_.record(clusters_.name(gone), name, key.distance);
+    history_.record(clusters_.name(gone), name, std::bit_cast<double>(key.distance));
     ++nearest_[key.name].version;
     ++nearest_[other].version;
     if (clusters_.alive() == 1) return;
@@ -104,14 +106,11 @@ class LazyHeap {
     look(name);
   }
 
-  using Heap = std::priority_queue<Key, std::vector<Key>, std::greater<>>;
-
   IndexedClusters& clusters_;
   MergeHistory& history_;
   const Progress& progress_;
   std::vector<Neighbour> nearest_;
-  std::vector<Slot> slot_of_;
-  Heap heap_;
+  MinHeap<Key> heap_;
 };
 
 }  // namespace silverbirch

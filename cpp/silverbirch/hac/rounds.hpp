@@ -80,26 +80,29 @@ class Rounds {
     p.distance = distance;
   }
 
+  NearestSlot nearest_of(Slot slot) const { return {pointers_[slot].slot, pointers_[slot].distance}; }
+
   // Searches for all queries; returns what they point at that has to look again, each once, in order.
   std::vector<Slot> look(std::vector<Slot> queries) {
-    std::vector<NearestSlot> found(queries.size());
     const std::size_t threads = queries.size() < kWorthAThread ? 1 : threads_;
     const Progress polls{[&](std::size_t, std::size_t) { progress_.poll(); }};
+    // A search reads of other pointers only what became of their slots, which does not change meanwhile.
     parallel_for(queries.size(), kPiece, threads, polls, [&](std::size_t begin, std::size_t end) {
       std::size_t visits = 0;
-      for (std::size_t i = begin; i < end; ++i)
-        found[i] = clusters_.nearest(queries[i], known_neighbour(queries[i]), visits);
+      for (std::size_t i = begin; i < end; ++i) {
+        const NearestSlot found = clusters_.nearest(queries[i], known_neighbour(queries[i]), visits);
+        point(queries[i], found.slot, found.distance);
+      }
     });
-    for (std::size_t i = 0; i < queries.size(); ++i) point(queries[i], found[i].slot, found[i].distance);
     touched_.insert(touched_.end(), queries.begin(), queries.end());
 
     std::vector<Slot> next;
-    for (std::size_t i = 0; i < queries.size(); ++i) {
-      const Slot from = queries[i], to = found[i].slot;
-      if (valid(to) && precedes(found[i].distance, from, to, pointers_[to], to)) {
+    for (const Slot from : queries) {
+      const auto [to, distance] = nearest_of(from);
+      if (valid(to) && precedes(distance, from, to, pointers_[to], to)) {
         // By rounding or a tie the new one is nearer to `to` than what `to` has: without this, pointers could go round
         // in a circle.
-        point(to, from, found[i].distance);
+        point(to, from, distance);
         touched_.push_back(to);
       }
     }

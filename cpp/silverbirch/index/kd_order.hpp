@@ -1,4 +1,4 @@
-// Puts points into the order of a packed kd-tree: every leaf, every eight leaves, every 64 … are a box of near points.
+// Puts points into the order of a packed kd-tree: every leaf, the leaves of every node … are a box of near points.
 //
 // A range is halved at its widest dimension, at a boundary of the largest node below it, and so on down to
 // leaves [Bentley 1975]. Only the quality of the boxes depends on the order, never an answer, so the keys may be
@@ -27,61 +27,104 @@ inline KdKey kd_key(float coordinate, std::size_t point) {
   return sortable << 32 | point;
 }
 
-// Where a range of keys is cut in two: at a boundary of the largest node below it. leaf: how many slots a leaf has.
-inline std::size_t kd_middle(std::size_t size, std::size_t leaf) {
-  std::size_t child_span = leaf;
-  while (child_span * kLanes < size) child_span *= kLanes;
+// How many slots a leaf has, and how many children a node.
+struct KdShape {
+  std::size_t leaf, children;
+};
+
+// Where a range of keys is cut in two: at a boundary of the largest node below it.
+inline std::size_t kd_middle(std::size_t size, KdShape shape) {
+  std::size_t child_span = shape.leaf;
+  while (child_span * shape.children < size) child_span *= shape.children;
   return (size + child_span - 1) / child_span / 2 * child_span;
 }
 
 // coordinate(point, k) is a float. A sample of the points tells which way the range extends.
 template <class Coordinate>
 std::size_t widest_dimension(const KdKey* keys, std::size_t size, std::size_t dim, Coordinate coordinate) {
-  constexpr std::size_t kSample = 32;
+  constexpr std::size_t kSample = 32, kTogether = 8;
   const std::size_t step = std::max<std::size_t>(1, size / kSample);
   std::size_t widest = 0;
   float widest_extent = -1.0F;
-  for (std::size_t k = 0; k < dim; ++k) {
-    float lower = coordinate(point_of(keys[0]), k), upper = lower;
-    for (std::size_t i = step; i < size; i += step) {
-      const float x = coordinate(point_of(keys[i]), k);
-      lower = std::min(lower, x);
-      upper = std::max(upper, x);
-    }
-    if (upper - lower > widest_extent) {
-      widest = k;
-      widest_extent = upper - lower;
-    }
+  for (std::size_t first = 0; first < dim; first += kTogether) {
+    const std::size_t count = std::min(kTogether, dim - first);
+    float lower[kTogether], upper[kTogether];
+    for (std::size_t k = 0; k < count; ++k) lower[k] = upper[k] = coordinate(point_of(keys[0]), first + k);
+    for (std::size_t i = step; i < size; i += step)
+      for (std::size_t k = 0; k < count; ++k) {
+        const float x = coordinate(point_of(keys[i]), first + k);
+        lower[k] = std::min(lower[k], x);
+        upper[k] = std::max(upper[k], x);
+      }
+    for (std::size_t k = 0; k < count; ++k)
+      if (upper[k] - lower[k] > widest_extent) {
+        widest = first + k;
+        widest_extent = upper[k] - lower[k];
+      }
   }
   return widest;
 }
 
-// Returns the size of the first part.
+// Puts the keys below a pivot first and returns how many there are; no branch depends on a key.
+inline std::size_t kd_partition(KdKey* keys, std::size_t size, KdKey pivot, KdKey* scratch) {
+  std::size_t below = 0;
+  for (std::size_t i = 0; i < size; ++i) {
+    const KdKey key = keys[i];
+    keys[below] = scratch[i - below] = key;
+    below += key < pivot;
+  }
+  std::copy_n(scratch, size - below, keys + below);
+  return below;
+}
+
+// Puts the least `middle` keys first, as std::nth_element, whose branches nobody can foresee. Keys are all different.
+inline void kd_select(KdKey* keys, std::size_t size, std::size_t middle, KdKey* scratch) {
+  constexpr std::size_t kSample = 8, kPatience = 64;  // where pivots are bad again and again, it is not the way
+  for (std::size_t passes = 0; passes < kPatience && size > 2 * kSample; ++passes) {
+    KdKey sample[kSample];
+    for (std::size_t i = 0; i < kSample; ++i) sample[i] = keys[i * size / kSample];
+    std::sort(sample, sample + kSample);
+    const std::size_t below = kd_partition(keys, size, sample[middle * kSample / size], scratch);
+    if (below == middle) return;
+    if (below == 0) break;  // the pivot was the least of all
+    if (below > middle) {
+      size = below;
+    } else {
+      keys += below;
+      middle -= below;
+      size -= below;
+    }
+  }
+  std::nth_element(keys, keys + middle, keys + size);
+}
+
+// Returns the size of the first part. scratch: room for all keys.
 template <class Coordinate>
-std::size_t kd_halve(KdKey* keys, std::size_t size, std::size_t leaf, std::size_t dim, Coordinate coordinate) {
-  const std::size_t middle = kd_middle(size, leaf);
+std::size_t kd_halve(KdKey* keys, std::size_t size, KdShape shape, std::size_t dim, Coordinate coordinate,
+                     KdKey* scratch) {
+  const std::size_t middle = kd_middle(size, shape);
   const std::size_t k = widest_dimension(keys, size, dim, coordinate);
   for (std::size_t i = 0; i < size; ++i) {
     const std::size_t point = point_of(keys[i]);
     keys[i] = kd_key(coordinate(point, k), point);
   }
-  std::nth_element(keys, keys + middle, keys + size);
+  kd_select(keys, size, middle, scratch);
   return middle;
 }
 
 template <class Coordinate>
-void kd_sort(KdKey* keys, std::size_t size, std::size_t leaf, std::size_t dim, Coordinate coordinate) {
-  if (size <= leaf) return;
-  const std::size_t middle = kd_halve(keys, size, leaf, dim, coordinate);
-  kd_sort(keys, middle, leaf, dim, coordinate);
-  kd_sort(keys + middle, size - middle, leaf, dim, coordinate);
+void kd_sort(KdKey* keys, std::size_t size, KdShape shape, std::size_t dim, Coordinate coordinate, KdKey* scratch) {
+  if (size <= shape.leaf) return;
+  const std::size_t middle = kd_halve(keys, size, shape, dim, coordinate, scratch);
+  kd_sort(keys, middle, shape, dim, coordinate, scratch);
+  kd_sort(keys + middle, size - middle, shape, dim, coordinate, scratch);
 }
 
 // The same, for a range that fits into the cache once its coordinates lie together. Floats are taken from the first
 // point of the range, so they are as fine as the range is small.
 template <class Coordinate>
-void kd_sort_closely(KdKey* keys, std::size_t size, std::size_t leaf, std::size_t dim, Coordinate coordinate) {
-  std::vector<KdKey> local(size);
+void kd_sort_closely(KdKey* keys, std::size_t size, KdShape shape, std::size_t dim, Coordinate coordinate) {
+  std::vector<KdKey> local(size), scratch(size);
   std::vector<float> rows(size * dim);
   std::vector<std::uint32_t> points(size);
   const std::size_t first = point_of(keys[0]);
@@ -91,19 +134,20 @@ void kd_sort_closely(KdKey* keys, std::size_t size, std::size_t leaf, std::size_
     for (std::size_t k = 0; k < dim; ++k)
       rows[i * dim + k] = static_cast<float>(coordinate(points[i], k) - coordinate(first, k));
   }
-  kd_sort(local.data(), size, leaf, dim, [&](std::size_t i, std::size_t k) { return rows[i * dim + k]; });
+  kd_sort(
+      local.data(), size, shape, dim, [&](std::size_t i, std::size_t k) { return rows[i * dim + k]; }, scratch.data());
   for (std::size_t i = 0; i < size; ++i) keys[i] = points[point_of(local[i])];
 }
 
 // Orders the points in `keys`; coordinate(point, k) is a double. Halves the whole, then the halves, on several threads,
 // until the ranges fit into a cache.
 template <class Coordinate>
-void kd_order(std::vector<KdKey>& keys, std::size_t leaf, std::size_t dim, Coordinate coordinate, std::size_t threads,
+void kd_order(std::vector<KdKey>& keys, KdShape shape, std::size_t dim, Coordinate coordinate, std::size_t threads,
               const Progress& progress) {
   struct Range {
     std::size_t begin, size;
   };
-  const std::size_t fits = std::max<std::size_t>(leaf, (std::size_t{1} << 17) / dim);
+  const std::size_t fits = std::max<std::size_t>(shape.leaf, (std::size_t{1} << 17) / dim);
   std::vector<Range> ranges = {{0, keys.size()}};
   const auto for_ranges = [&](auto work) {
     parallel_for(ranges.size(), 1, threads, no_progress, [&](std::size_t begin, std::size_t end) {
@@ -118,14 +162,17 @@ void kd_order(std::vector<KdKey>& keys, std::size_t leaf, std::size_t dim, Coord
     std::vector<Range> halves(2 * ranges.size());
     for_ranges([&](std::size_t i) {
       const auto [begin, size] = ranges[i];
-      const std::size_t middle = size > leaf ? kd_halve(keys.data() + begin, size, leaf, dim, from_first) : size;
+      std::vector<KdKey> scratch(size);
+      const std::size_t middle =
+          size > shape.leaf ? kd_halve(keys.data() + begin, size, shape, dim, from_first, scratch.data()) : size;
       halves[2 * i] = {begin, middle};
       halves[2 * i + 1] = {begin + middle, size - middle};
     });
     ranges = std::move(halves);
   }
   for_ranges([&](std::size_t i) {
-    if (ranges[i].size > leaf) kd_sort_closely(keys.data() + ranges[i].begin, ranges[i].size, leaf, dim, coordinate);
+    if (ranges[i].size > shape.leaf)
+      kd_sort_closely(keys.data() + ranges[i].begin, ranges[i].size, shape, dim, coordinate);
   });
 }
 
