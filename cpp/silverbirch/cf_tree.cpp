@@ -47,41 +47,52 @@ std::size_t CfTree::bytes_per_node(std::size_t dim, std::size_t branching) {
 // An exact duplicate needs no way down, and seldom comes alone.
 std::size_t CfTree::group_size() const { return met_duplicate_ ? 1 : kLargestGroup; }
 
-template <class Scalar>
-void CfTree::insert_rows(const Scalar* rows, const double* weights, std::size_t row_count, const Progress& progress) {
+// add(group, i) for all i below the count, group by group.
+template <class Add>
+void CfTree::insert_in_groups(std::size_t count, Add add, const Progress& progress) {
   const std::size_t pause = rows_between_reports(dim_);
   Group group(*this);
-  for (std::size_t r = 0; r < row_count;) {
-    progress(r, row_count);
-    for (const std::size_t end = std::min(r + pause, row_count); r < end;) {
+  for (std::size_t i = 0; i < count;) {
+    progress(i, count);
+    for (const std::size_t end = std::min(i + pause, count); i < end;) {
       group.clear();
-      for (const std::size_t most = group_size(); r < end && group.size() < most; ++r) {
-        if (dim_ > kFewDimensions && r + kLargestGroup < row_count) prefetch(rows + (r + kLargestGroup) * dim_, dim_);
-        const double weight = weights ? weights[r] : 1.0;
-        if (weight > 0.0) group.add_row(rows + r * dim_, weight);
-      }
+      for (const std::size_t most = group_size(); i < end && group.size() < most; ++i) add(group, i);
       insert(group, progress);
     }
   }
-  progress(row_count, row_count);
+  progress(count, count);
+}
+
+template <class Scalar>
+void CfTree::insert_rows(const Scalar* rows, const double* weights, std::size_t row_count, const Progress& progress) {
+  const auto add = [&](Group& group, std::size_t r) {
+    if (dim_ > kFewDimensions && r + kLargestGroup < row_count) prefetch(rows + (r + kLargestGroup) * dim_, dim_);
+    const double weight = weights ? weights[r] : 1.0;
+    if (weight > 0.0) group.add_row(rows + r * dim_, weight);
+  };
+  insert_in_groups(row_count, add, progress);
 }
 
 template void CfTree::insert_rows(const float*, const double*, std::size_t, const Progress&);
 template void CfTree::insert_rows(const double*, const double*, std::size_t, const Progress&);
 
+template <class Scalar>
+void CfTree::insert_some(const Scalar* rows, const double* weights, const std::uint32_t* chosen, std::size_t count) {
+  const auto add = [&](Group& group, std::size_t i) {
+    if (i + kLargestGroup < count) prefetch(rows + chosen[i + kLargestGroup] * dim_, dim_);
+    group.add_row(rows + chosen[i] * dim_, weights ? weights[chosen[i]] : 1.0);
+  };
+  insert_in_groups(count, add, no_progress);
+}
+
+template void CfTree::insert_some(const float*, const double*, const std::uint32_t*, std::size_t);
+template void CfTree::insert_some(const double*, const double*, const std::uint32_t*, std::size_t);
+
 void CfTree::insert_features(const FeaturesView& features, const Progress& progress) {
-  const std::size_t pause = rows_between_reports(dim_);
-  Group group(*this);
-  for (std::size_t i = 0; i < features.size;) {
-    progress(i, features.size);
-    for (const std::size_t end = std::min(i + pause, features.size); i < end;) {
-      group.clear();
-      for (const std::size_t most = group_size(); i < end && group.size() < most; ++i)
-        if (features.weight[i] > 0.0) group.add(features[i]);
-      insert(group, progress);
-    }
-  }
-  progress(features.size, features.size);
+  const auto add = [&](Group& group, std::size_t i) {
+    if (features.weight[i] > 0.0) group.add(features[i]);
+  };
+  insert_in_groups(features.size, add, progress);
 }
 
 void CfTree::raise_threshold(double squared_threshold) {

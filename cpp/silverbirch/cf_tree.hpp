@@ -51,6 +51,9 @@ class CfTree {
   // the rows before that moment are in the tree and the others are not.
   template <class Scalar>
   void insert_rows(const Scalar* rows, const double* weights, std::size_t row_count, const Progress& progress);
+  // The chosen ones of them, all of some weight.
+  template <class Scalar>
+  void insert_some(const Scalar* rows, const double* weights, const std::uint32_t* chosen, std::size_t count);
   void insert_features(const FeaturesView& features, const Progress& progress);
 
   // For features that are coarser than this tree, such as the leaves of another one.
@@ -95,6 +98,8 @@ class CfTree {
 
   NodePool& pool(std::size_t level) { return level == 0 ? leaf_ : inner_; }
   std::size_t group_size() const;
+  template <class Add>
+  void insert_in_groups(std::size_t count, Add add, const Progress& progress);
   void insert(Group& group, const Progress& progress);
   void find_ways(Group& group, std::size_t first);
   void renew_way(Traveller& traveller, std::uint64_t found);

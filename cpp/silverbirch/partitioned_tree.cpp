@@ -19,7 +19,6 @@ constexpr std::size_t kPilotRows = 2048;
 // A block takes some milliseconds: long enough for threads to be worth starting, short enough to stop in time.
 constexpr std::size_t kShortestBlock = 1024, kLongestBlock = 65536, kOperationsOfBlock = std::size_t{1} << 25;
 constexpr std::size_t kOperationsOfThread = std::size_t{1} << 17;  // that make another one worth starting
-constexpr std::size_t kRowsAtOnce = 256;                           // copied together for their tree
 // The trees are rebuilt when they have used this share of a limit: the last leaves would be shared out one by one.
 constexpr double kFull = 0.99;
 constexpr double kEnough = 1.0 - kLeastRoom;  // and until this share is left
@@ -51,14 +50,9 @@ struct RowBatch {
   double weight(std::size_t i) const { return weights ? weights[i] : 1.0; }
   const Scalar* mean(std::size_t i) const { return rows + i * dim; }
 
-  void insert_into(CfTree& tree, const std::size_t* chosen, std::size_t count) const {
-    std::vector<Scalar> some;
-    std::vector<double> their_weights;
-    some.reserve(count * dim);
-    for (std::size_t i = 0; i < count; ++i) some.insert(some.end(), mean(chosen[i]), mean(chosen[i]) + dim);
-    if (weights)
-      for (std::size_t i = 0; i < count; ++i) their_weights.push_back(weights[chosen[i]]);
-    tree.insert_rows(some.data(), weights ? their_weights.data() : nullptr, count, no_progress);
+  // chosen: counted from `begin` on
+  void insert_into(CfTree& tree, std::size_t begin, const std::uint32_t* chosen, std::size_t count) const {
+    tree.insert_some(mean(begin), weights ? weights + begin : nullptr, chosen, count);
   }
 };
 
@@ -69,9 +63,9 @@ struct FeatureBatch {
   double weight(std::size_t i) const { return features.weight[i]; }
   const double* mean(std::size_t i) const { return features.mean + i * dim; }
 
-  void insert_into(CfTree& tree, const std::size_t* chosen, std::size_t count) const {
+  void insert_into(CfTree& tree, std::size_t begin, const std::uint32_t* chosen, std::size_t count) const {
     Features some{dim, {}, {}, {}};
-    for (std::size_t i = 0; i < count; ++i) some.push_back(features[chosen[i]]);
+    for (std::size_t i = 0; i < count; ++i) some.push_back(features[begin + chosen[i]]);
     tree.insert_features(view(some), no_progress);
   }
 };
@@ -90,7 +84,7 @@ std::size_t part_of_limit(double share, std::size_t limit) {
 }  // namespace
 
 struct PartitionedTree::Queue {
-  std::vector<std::size_t> rows;
+  std::vector<std::uint32_t> rows;  // counted from the first of the block on
   std::size_t done = 0;
   std::size_t max_leaves = 0, max_nodes = 0;  // of the tree, until the next meeting
 
@@ -98,11 +92,11 @@ struct PartitionedTree::Queue {
 
   // A row adds one leaf at most, and far less than one node: so many rows cannot pass the limits.
   template <class Batch>
-  void insert_into(CfTree& tree, const Batch& batch) {
+  void insert_into(CfTree& tree, const Batch& batch, std::size_t begin) {
     while (waiting() > 0 && tree.leaf_count() < max_leaves && tree.node_count() < max_nodes) {
       const std::size_t room = std::min(max_leaves - tree.leaf_count(), max_nodes - tree.node_count());
-      const std::size_t count = std::min({waiting(), room, kRowsAtOnce});
-      batch.insert_into(tree, rows.data() + done, count);
+      const std::size_t count = std::min(waiting(), room);
+      batch.insert_into(tree, begin, rows.data() + done, count);
       done += count;
     }
   }
@@ -149,15 +143,15 @@ void PartitionedTree::insert(const Batch& batch, const Progress& progress) {
 template <class Batch>
 std::size_t PartitionedTree::insert_first_rows(const Batch& batch) {
   if (trees_.size() > 1) return 0;
-  std::vector<std::size_t> chosen;
+  std::vector<std::uint32_t> chosen;
   std::size_t end = 0;
   for (; end < batch.size && counts_.rows < kPilotRows; ++end)
     if (batch.weight(end) > 0.0) {
-      chosen.push_back(end);
+      chosen.push_back(static_cast<std::uint32_t>(end));
       counts_.weight += batch.weight(end);
       ++counts_.rows;
     }
-  batch.insert_into(trees_.front(), chosen.data(), chosen.size());
+  batch.insert_into(trees_.front(), 0, chosen.data(), chosen.size());
   if (counts_.rows == kPilotRows) divide();
   return end;
 }
@@ -169,7 +163,7 @@ void PartitionedTree::insert_block(const Batch& batch, std::size_t begin, std::s
   while (std::ranges::any_of(queues, [](const Queue& queue) { return queue.waiting() > 0; })) {
     if (is_full(kFull)) rebuild();
     share_room(queues);
-    for_each_part(threads, [&](std::size_t part) { queues[part].insert_into(trees_[part], batch); });
+    for_each_part(threads, [&](std::size_t part) { queues[part].insert_into(trees_[part], batch, begin); });
   }
   for (std::size_t i = begin; i < end; ++i) counts_.weight += batch.weight(i);
 }
@@ -196,7 +190,7 @@ std::vector<PartitionedTree::Queue> PartitionedTree::route(const Batch& batch, s
   });
   std::vector<Queue> queues(trees_.size());
   for (std::size_t i = begin; i < end; ++i)
-    if (batch.weight(i) > 0.0) queues[part_of_row[i - begin]].rows.push_back(i);
+    if (batch.weight(i) > 0.0) queues[part_of_row[i - begin]].rows.push_back(static_cast<std::uint32_t>(i - begin));
   return queues;
 }
 
