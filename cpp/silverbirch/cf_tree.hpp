@@ -60,6 +60,7 @@ class CfTree {
   void raise_threshold(double squared_threshold);
 
   Features leaves() const;  // depth first
+  Features total() const;   // all that the tree holds, as one feature; of a tree that is not empty
   TreeLevels levels() const;
   // For some leaves that have siblings in their node, the squared absorption cost of merging with the nearest one.
   std::vector<double> sibling_costs(const Progress& progress) const;
@@ -125,7 +126,6 @@ class CfTree {
 
   void rebuild(const Progress& progress);
   std::vector<NodeId> leaf_nodes() const;
-  Features total() const;
 
   std::size_t dim_;
   TreeOptions options_;

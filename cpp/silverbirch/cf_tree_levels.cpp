@@ -17,7 +17,6 @@ std::vector<NodeId> CfTree::leaf_nodes() const {
   return nodes;
 }
 
-// All that the tree holds, as one feature.
 Features CfTree::total() const {
   const NodePool& nodes = height_ == 0 ? leaf_ : inner_;
   Features sum{dim_, {}, {}, {}};

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <functional>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -163,7 +165,11 @@ void PartitionedTree::insert_block(const Batch& batch, std::size_t begin, std::s
   while (std::ranges::any_of(queues, [](const Queue& queue) { return queue.waiting() > 0; })) {
     if (is_full(kFull)) rebuild();
     share_room(queues);
-    for_each_part(threads, [&](std::size_t part) { queues[part].insert_into(trees_[part], batch, begin); });
+    // The longest first, so that in the end no thread has much to do while the others wait.
+    std::vector<std::size_t> order(queues.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, std::greater(), [&](std::size_t part) { return queues[part].waiting(); });
+    for_each_part(threads, [&](std::size_t i) { queues[order[i]].insert_into(trees_[order[i]], batch, begin); });
   }
   for (std::size_t i = begin; i < end; ++i) counts_.weight += batch.weight(i);
 }
@@ -278,10 +284,13 @@ void PartitionedTree::rebuild() {
 }
 
 double PartitionedTree::data_scale() const {
-  Features total{dim_, {0.0}, std::vector<double>(dim_), {0.0}};
-  const Features all = leaves();
-  for (std::size_t i = 0; i < all.size(); ++i) total.absorb(0, all[i]);
-  return total.sse[0] / total.weight[0];
+  Features whole{dim_, {}, {}, {}};
+  for (const CfTree& tree : trees_)
+    if (tree.leaf_count() > 0) {
+      const Features part = tree.total();
+      whole.size() == 0 ? whole.push_back(part[0]) : whole.absorb(0, part[0]);
+    }
+  return whole.sse[0] / whole.weight[0];
 }
 
 void PartitionedTree::raise_threshold(double squared_threshold) {
