@@ -359,3 +359,15 @@ def test_features_of_very_different_spread_give_the_heights_of_agnes(method, alg
     F = sb.ClusterFeatures(1, X, spread * rng.random(200) * (rng.random(200) < 0.8) * (X[:, 0] > 0))
     expected = sb.linkage(F, method, algorithm="agnes")
     assert_allclose(sb.linkage(F, method, algorithm=algorithm)[:, 2], expected[:, 2], rtol=1e-9)
+
+
+@pytest.mark.parametrize("weight", [1e-30, 1e30])
+@pytest.mark.parametrize("method", ["ward", "average", "centroid"])
+def test_blocked_searches_of_light_or_heavy_objects_beside_one_far_away(method, weight):
+    """Quotients by such weights are too small or too large for floats, unless they are in fitting units."""
+    X = np.random.default_rng(0).normal(size=(200, 8))
+    X[0] = 1e7
+    features = sb.ClusterFeatures(np.full(200, weight), X, np.zeros(200))
+    Z, expected = (sb.linkage(features, method, algorithm=a) for a in ("blocked", "generic"))
+    assert_allclose(Z[:, 2], expected[:, 2], rtol=1e-9)
+    assert_array_equal(Z[:, :2], expected[:, :2])

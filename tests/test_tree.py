@@ -2,6 +2,7 @@
 
 import itertools
 from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -477,6 +478,15 @@ def test_assign_of_many_rows_to_duplicate_leaves_takes_the_lowest():
     assert len(np.unique(tree.features.mean, axis=0)) < len(tree) == 400
     rows = np.random.default_rng(1).integers(-4, 28, size=(20_000, 2)) / 2
     np.testing.assert_array_equal(tree.assign(rows), brute_force_nearest(rows, tree.features.mean))
+
+
+def test_assign_may_be_called_by_several_threads_while_lists_are_made():
+    tree = sb.CFTree().insert(random_rows(3000, 2))
+    rows = random_rows(20_000, 2, seed=1)
+    expected = brute_force_nearest(rows, tree.features.mean)
+    with ThreadPoolExecutor(4) as pool:
+        for assigned in pool.map(lambda _: tree.assign(rows), range(24)):  # the fifth call makes the lists
+            np.testing.assert_array_equal(assigned, expected)
 
 
 def test_assign_follows_the_tree_as_it_grows():

@@ -96,38 +96,40 @@ class NearestIndex::Groups {
 template <class Scalar>
 void NearestIndex::nearest(const Scalar* rows, std::size_t row_count, std::int64_t* numbers, std::size_t threads,
                            const Progress& progress) const {
-  choose(rows, row_count, threads, progress);
+  const Way way = choose(rows, row_count, threads, progress);
   // In long pieces rows have near neighbours, but every thread should get some.
   const std::size_t piece_rows = std::clamp<std::size_t>(row_count / threads, 1 << 12, 1 << 20);
   parallel_for(row_count, piece_rows, threads, progress,
                [&](std::size_t begin, std::size_t end, const Checkpoint& checkpoint) {
-                 piece(rows + begin * dim(), end - begin, numbers + begin, checkpoint);
+                 piece(way, rows + begin * dim(), end - begin, numbers + begin, checkpoint);
                });
 }
 
 template <class Scalar>
-void NearestIndex::choose(const Scalar* rows, std::size_t row_count, std::size_t threads,
-                          const Progress& progress) const {
+NearestIndex::Way NearestIndex::choose(const Scalar* rows, std::size_t row_count, std::size_t threads,
+                                       const Progress& progress) const {
+  const std::lock_guard lock(choosing_);
+  rows_seen_ += row_count;
   if (way_ == Way::undecided && row_count >= kRowsToDecide)
     way_ = visits_much(rows, row_count) ? Way::panels : Way::tree;
-  if (way_ == Way::tree && may_walk_ && (rows_seen_ += row_count) >= kRowsForAList * size()) way_ = Way::walk;
-  const std::lock_guard lock(making_);
+  if (way_ == Way::tree && may_walk_ && rows_seen_ >= kRowsForAList * size()) way_ = Way::walk;
   if (way_ == Way::panels && !panels_) panels_ = std::make_unique<NearestPanels>(tree_, progress);
   if (way_ == Way::walk && !walk_) walk_ = std::make_unique<NearestWalk>(tree_, threads, progress);
+  return way_;
 }
 
 template <class Scalar>
-void NearestIndex::piece(const Scalar* rows, std::size_t row_count, std::int64_t* numbers,
+void NearestIndex::piece(Way way, const Scalar* rows, std::size_t row_count, std::int64_t* numbers,
                          const Checkpoint& checkpoint) const {
-  if (way_ == Way::panels) {
+  if (way == Way::panels) {
     by_tree(rows, panels_->nearest(rows, row_count, numbers, checkpoint), numbers, checkpoint);
-  } else if (way_ == Way::walk) {
+  } else if (way == Way::walk) {
     const std::vector<std::size_t> left = walk_->nearest(rows, row_count, numbers, checkpoint);
     by_tree(rows, left, numbers, checkpoint);
-    if (may_walk_ && left.size() > row_count / kLeftToTheTree) {
-      may_walk_ = false;
-      way_ = Way::tree;
-    }
+    if (left.size() <= row_count / kLeftToTheTree) return;
+    const std::lock_guard lock(choosing_);
+    if (may_walk_) way_ = Way::tree;
+    may_walk_ = false;
   } else {
     by_tree(rows, row_count, numbers, checkpoint);
   }

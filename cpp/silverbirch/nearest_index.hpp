@@ -3,7 +3,6 @@
 // over lists of neighbours. All give the same bits.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -42,11 +41,12 @@ class NearestIndex {
   class Groups;
 
   template <class Scalar>
-  void choose(const Scalar* rows, std::size_t row_count, std::size_t threads, const Progress& progress) const;
+  Way choose(const Scalar* rows, std::size_t row_count, std::size_t threads, const Progress& progress) const;
   template <class Scalar>
   bool visits_much(const Scalar* rows, std::size_t row_count) const;
   template <class Scalar>
-  void piece(const Scalar* rows, std::size_t row_count, std::int64_t* numbers, const Checkpoint& checkpoint) const;
+  void piece(Way way, const Scalar* rows, std::size_t row_count, std::int64_t* numbers,
+             const Checkpoint& checkpoint) const;
   template <class Scalar>
   void by_tree(const Scalar* rows, std::size_t row_count, std::int64_t* numbers, const Checkpoint& checkpoint) const;
   template <class Scalar>
@@ -59,10 +59,11 @@ class NearestIndex {
   PackedTree tree_;
   RowOrder row_order_;
   IndexSearch::NearestToPoints find_;
-  mutable std::atomic<Way> way_;
-  mutable std::atomic<bool> may_walk_;
-  mutable std::atomic<std::size_t> rows_seen_ = 0;
-  mutable std::mutex making_;
+  // What the rows decide. Several calls may run at once: each asks for its way, and what that needs is there then.
+  mutable std::mutex choosing_;
+  mutable Way way_;
+  mutable bool may_walk_;
+  mutable std::size_t rows_seen_ = 0;
   mutable std::unique_ptr<NearestPanels> panels_;
   mutable std::unique_ptr<NearestWalk> walk_;
 };

@@ -115,9 +115,11 @@ struct Bytes {
 
 // The last factor outweighs the roundings of these few operations.
 constexpr float kLess = 1.0f - 1e-6f;
+// Quotients smaller than the least normal float have a rounding of their own, far below this.
+constexpr float kTiny = 1e-36f;
 
 struct WardBound {
-  static SILVERBIRCH_INLINE Vector of(Vector gap, Vector terms) { return gap / terms * kLess; }
+  static SILVERBIRCH_INLINE Vector of(Vector gap, Vector terms) { return gap / terms * kLess - kTiny; }
 };
 
 struct AverageBound {

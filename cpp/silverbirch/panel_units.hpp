@@ -14,7 +14,8 @@
 //                the triangle inequality √gap ≥ |a' - b'| - e(a) - e(b). Sums of products of bytes are exact, and what
 //                follows rounds less than eight times: |a' - b'|² ≥ |a'|² + |b'|² - 2a'b' - 8uN. The norms are stored
 //                multiplied by 1 - 32u, which makes up for the rounding of the root as well, as |a' - b'|² ≤ 2N.
-// What underflows is less than the 1e-30 taken from every bound.
+// What underflows is less than the 1e-30 taken from every gap. (Ward's bounds are quotients by 1/n_a + 1/n_b, in units
+// of the largest 1/n, hence by two at most.)
 #pragma once
 
 #include <algorithm>

@@ -88,6 +88,8 @@ void check_walk(std::size_t dim) {
   const auto grid = [&](double x) { return std::round(x / 3); };
   CHECK(left_by_walk(changed(points, grid), queries, dim) > 0.25);  // duplicates: floats cannot tell the lowest number
   // Where floats cannot hold the points, nor tell them apart, all rows are left.
+  const auto tiny = [&](double x) { return 1e-20 * x; };
+  CHECK(left_by_walk(changed(points, tiny), changed(queries, tiny), dim) == 1.0);
   const auto huge = [&](double x) { return 1e40 * x; };
   const auto far = [&](double x) { return 1e-8 * x + (x > 0 ? 1.0 : -1.0); };
   CHECK(left_by_walk(changed(points, huge), changed(queries, huge), dim) == 1.0);

@@ -76,8 +76,10 @@ void ClusterPanels::fill(PanelStore& panels, std::size_t slot) const {
   else
     units_.convert(row(id), 1, panels.lane(slot), kPanelLanes);
   double term = 0.0;  // centroid is average of clusters without spread
-  if (distance_ == CfDistance::ward) term = std::max(1.0 / weight_[id], PanelUnits::kUnderflow) * (1.0 + 1e-6);
-  if (distance_ == CfDistance::average) term = sse_[id] / weight_[id] / bound_unit() * (1.0 - 1e-6);
+  // In units of the largest, so that no quotient is too small for a float.
+  if (distance_ == CfDistance::ward)
+    term = std::max(least_weight_ / weight_[id], PanelUnits::kUnderflow) * (1.0 + 1e-6);
+  if (distance_ == CfDistance::average) term = sse_[id] / weight_[id] / units_.bound_unit() * (1.0 - 1e-6);
   panels.extra(slot)[kTermRow * kPanelLanes] = static_cast<float>(term);
 }
 

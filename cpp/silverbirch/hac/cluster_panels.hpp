@@ -84,7 +84,7 @@ class ClusterPanels {
   void bounds(FilterForm form, std::size_t panel, const FilterTile& tile) const;
   void pack(FilterForm form, const ClusterId* queries, std::size_t count, float* groups) const;
   std::size_t panel_rows(FilterForm form) const { return store(form).rows(); }
-  double bound_unit() const { return units_.bound_unit(); }
+  double bound_unit() const { return units_.bound_unit() * (distance_ == CfDistance::ward ? least_weight_ : 1.0); }
 
  private:
   const double* row(ClusterId id) const { return rows_.data() + id * padded_dim_; }

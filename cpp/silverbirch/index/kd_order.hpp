@@ -155,8 +155,8 @@ void kd_order(std::vector<KdKey>& keys, KdShape shape, std::size_t dim, Coordina
     });
     progress.poll();
   };
-  const auto from_first = [&](std::size_t point, std::size_t k) {
-    return static_cast<float>(coordinate(point, k) - coordinate(0, k));
+  const auto from_first = [&, first = keys.empty() ? 0 : point_of(keys[0])](std::size_t point, std::size_t k) {
+    return static_cast<float>(coordinate(point, k) - coordinate(first, k));
   };
   while (ranges.front().size > fits) {  // no range is much longer than the first
     std::vector<Range> halves(2 * ranges.size());

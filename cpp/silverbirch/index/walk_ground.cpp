@@ -70,9 +70,11 @@ class WalkGround::Neighbours {
     constexpr std::size_t kSteps = 64;
     float most = 0.0F;
     for (std::size_t i = 0; i < count_; ++i) most = std::max(most, found_squared_[i]);
-    const float steps = most > 0.0F ? (kSteps - 1) / most : 0.0F;
+    const double steps = most > 0.0F ? (kSteps - 1) / static_cast<double>(most) : 0.0;
     std::array<std::uint32_t, kSteps + 1> place = {};
-    const auto step = [&](std::size_t i) { return static_cast<std::size_t>(steps * found_squared_[i]); };
+    const auto step = [&](std::size_t i) {
+      return static_cast<std::size_t>(steps * static_cast<double>(found_squared_[i]));
+    };
     for (std::size_t i = 0; i < count_; ++i) ++place[step(i) + 1];
     std::partial_sum(place.begin(), place.end(), place.begin());
     for (std::size_t i = 0; i < count_; ++i) {
