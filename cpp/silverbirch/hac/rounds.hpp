@@ -11,6 +11,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
@@ -82,12 +83,26 @@ class Rounds {
 
   NearestSlot nearest_of(Slot slot) const { return {pointers_[slot].slot, pointers_[slot].distance}; }
 
+  std::size_t threads_for(std::size_t slots) const { return slots < kWorthAThread ? 1 : threads_; }
+
+  // In the order they are given. The test reads only.
+  template <class Test>
+  std::vector<Slot> those_of(const std::vector<Slot>& slots, Test test) const {
+    std::vector<std::uint8_t> chosen(slots.size());
+    parallel_for(slots.size(), 4096, threads_for(slots.size()), no_progress, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) chosen[i] = test(slots[i]);
+    });
+    std::vector<Slot> those;
+    for (std::size_t i = 0; i < slots.size(); ++i)
+      if (chosen[i]) those.push_back(slots[i]);
+    return those;
+  }
+
   // Searches for all queries; returns what they point at that has to look again, each once, in order.
   std::vector<Slot> look(std::vector<Slot> queries) {
-    const std::size_t threads = queries.size() < kWorthAThread ? 1 : threads_;
     const Progress polls{[&](std::size_t, std::size_t) { progress_.poll(); }};
     // A search reads of other pointers only what became of their slots, which does not change meanwhile.
-    parallel_for(queries.size(), kPiece, threads, polls, [&](std::size_t begin, std::size_t end) {
+    parallel_for(queries.size(), kPiece, threads_for(queries.size()), polls, [&](std::size_t begin, std::size_t end) {
       std::size_t visits = 0;
       for (std::size_t i = begin; i < end; ++i) {
         const NearestSlot found = clusters_.nearest(queries[i], known_neighbour(queries[i]), visits);
@@ -96,20 +111,23 @@ class Rounds {
     });
     touched_.insert(touched_.end(), queries.begin(), queries.end());
 
-    std::vector<Slot> next;
-    for (const Slot from : queries) {
+    // By rounding or a tie a new one may be nearer to what it points at than what that has: without telling it,
+    // pointers could go round in a circle.
+    const auto is_nearer = [&](Slot from) {
       const auto [to, distance] = nearest_of(from);
-      if (valid(to) && precedes(distance, from, to, pointers_[to], to)) {
-        // By rounding or a tie the new one is nearer to `to` than what `to` has: without this, pointers could go round
-        // in a circle.
-        point(to, from, distance);
-        touched_.push_back(to);
-      }
+      return valid(to) && precedes(distance, from, to, pointers_[to], to);
+    };
+    for (const Slot from : those_of(queries, is_nearer)) {
+      if (!is_nearer(from)) continue;  // than one that was told meanwhile
+      const auto [to, distance] = nearest_of(from);
+      point(to, from, distance);
+      touched_.push_back(to);
     }
-    for (const Slot query : queries) {
-      const Slot end = end_of_chain(query);
-      if (!valid(end)) next.push_back(end);
-    }
+    std::vector<Slot>& ends = queries;
+    parallel_for(ends.size(), 4096, threads_for(ends.size()), no_progress, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) ends[i] = end_of_chain(ends[i]);
+    });
+    std::vector<Slot> next = those_of(ends, [&](Slot end) { return !valid(end); });
     std::sort(next.begin(), next.end());
     next.erase(std::unique(next.begin(), next.end()), next.end());
     return next;
@@ -133,9 +151,14 @@ class Rounds {
   }
 
   std::vector<Slot> pointed_at() const {
-    std::vector<bool> wanted(clusters_.slot_count());
-    for (Slot slot = 0; slot < wanted.size(); ++slot)
-      if (clusters_.exists(slot) && valid(slot) && !valid(pointers_[slot].slot)) wanted[pointers_[slot].slot] = true;
+    std::vector<std::uint8_t> wanted(clusters_.slot_count());
+    parallel_for(wanted.size(), 16384, threads_for(wanted.size()), no_progress,
+                 [&](std::size_t begin, std::size_t end) {
+                   for (auto slot = static_cast<Slot>(begin); slot < end; ++slot)
+                     if (clusters_.exists(slot) && valid(slot) && !valid(pointers_[slot].slot))
+                       std::atomic_ref(wanted[pointers_[slot].slot])
+                           .store(1, std::memory_order_relaxed);  // others may point there
+                 });
     std::vector<Slot> queries;
     for (Slot slot = 0; slot < wanted.size(); ++slot)
       if (wanted[slot]) queries.push_back(slot);
@@ -144,11 +167,13 @@ class Rounds {
 
   // Only pairs of which one has changed its pointer can have become reciprocal.
   std::vector<Slot> merge_reciprocal() {
+    const auto is_reciprocal = [&](Slot a) {
+      return clusters_.exists(a) && valid(a) && pointers_[pointers_[a].slot].slot == a && valid(pointers_[a].slot);
+    };
     std::vector<Slot> fresh;
-    for (const Slot a : touched_) {
-      if (!clusters_.exists(a) || !valid(a)) continue;
+    for (const Slot a : those_of(touched_, is_reciprocal)) {
+      if (!is_reciprocal(a)) continue;  // merged from the other side
       const Slot b = pointers_[a].slot;
-      if (pointers_[b].slot != a || !valid(b)) continue;
       const double distance = pointers_[a].distance;
       const Slot into = clusters_.merge(a, b), gone = into == a ? b : a;
       history_.record(clusters_.name(gone), clusters_.name(into), distance);
