@@ -4,7 +4,7 @@ import os
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 os.environ.setdefault("MPLBACKEND", "Agg")
 
-from hypothesis import settings  # noqa: E402
+from hypothesis import settings
 
 # A busy machine is no failure: there are no timings in tests.
 settings.register_profile("silverbirch", deadline=None)
