@@ -15,7 +15,7 @@
 #include "hac/member_distance.hpp"
 #include "index/filtered_search.hpp"
 #include "index/search.hpp"
-#include "index/walk.hpp"
+#include "index/cell_scan.hpp"
 #include "pair_filter.hpp"
 #include "tree_kernels.hpp"
 
@@ -56,7 +56,7 @@ struct Kernels {
   double (*squared_gap)(const double* a, const double* b, std::size_t padded_dim);
   const PairFilter* pair_filter;
   const IndexSearch* index;
-  const Walk* walk;
+  const CellScan* cells;
   const FilteredSearch* filtered;
   const MemberDistance* members;
   const TreeKernelSet* tree;

@@ -13,7 +13,7 @@
 #include "index/packed_boxes.hpp"
 #include "index/search.hpp"
 #include "nearest_panels.hpp"
-#include "nearest_walk.hpp"
+#include "nearest_cells.hpp"
 #include "parallel.hpp"
 #include "progress.hpp"
 #include "row_order.hpp"
@@ -22,12 +22,12 @@ namespace silverbirch {
 
 class NearestIndex {
  public:
-  enum class Way { undecided, tree, panels, walk };
+  enum class Way { undecided, tree, panels, cells };
 
-  // points: row-major, finite. way: the rows decide which one is faster, unless it is given. may_walk: whether there is
+  // points: row-major, finite. way: the rows decide which one is faster, unless it is given. may_list: whether there is
   // memory for lists of neighbours, which are many times as large as the points.
   NearestIndex(const double* points, std::size_t count, std::size_t dim, const Progress& progress,
-               Way way = Way::undecided, bool may_walk = true);
+               Way way = Way::undecided, bool may_list = true);
 
   // Numbers of the points nearest to the rows; the lowest one among equally near ones.
   template <class Scalar>
@@ -62,10 +62,10 @@ class NearestIndex {
   // What the rows decide. Several calls may run at once: each asks for its way, and what that needs is there then.
   mutable std::mutex choosing_;
   mutable Way way_;
-  mutable bool may_walk_;
+  mutable bool may_list_;
   mutable std::size_t rows_seen_ = 0;
   mutable std::unique_ptr<NearestPanels> panels_;
-  mutable std::unique_ptr<NearestWalk> walk_;
+  mutable std::unique_ptr<NearestCells> cells_;
 };
 
 }  // namespace silverbirch

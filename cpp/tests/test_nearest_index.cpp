@@ -29,8 +29,8 @@ std::vector<std::int64_t> by_brute_force(const std::vector<double>& points, cons
 void check_all_ways(const std::vector<double>& points, const std::vector<double>& queries, std::size_t dim) {
   const std::vector<std::int64_t> expected = by_brute_force(points, queries, dim);
   using Way = NearestIndex::Way;
-  for (const auto way : {Way::undecided, Way::tree, Way::panels, Way::walk}) {
-    if (way == Way::walk && !NearestWalk::suits(points.size() / dim, dim)) continue;
+  for (const auto way : {Way::undecided, Way::tree, Way::panels, Way::cells}) {
+    if (way == Way::cells && !NearestCells::suits(points.size() / dim, dim)) continue;
     const NearestIndex index(points.data(), points.size() / dim, dim, no_progress, way);
     std::vector<std::int64_t> nearest(expected.size());
     index.nearest(queries.data(), nearest.size(), nearest.data(), 2, no_progress);
@@ -61,7 +61,7 @@ struct Slots {
 // The share of the rows that the walk leaves to the tree; what it says of the others is right.
 double left_by_walk(const std::vector<double>& points, const std::vector<double>& queries, std::size_t dim) {
   const Slots slots(points, dim);
-  const NearestWalk walk(slots.tree, 2, no_progress);
+  const NearestCells walk(slots.tree, 2, no_progress);
   std::vector<std::int64_t> expected = by_brute_force(points, queries, dim), nearest(expected.size(), -1);
   const std::vector<std::size_t> left = walk.nearest(queries.data(), nearest.size(), nearest.data(), Checkpoint());
   for (const std::size_t row : left) {
@@ -105,7 +105,7 @@ void check_walk(std::size_t dim) {
 }  // namespace
 
 int main() {
-  for (std::size_t dim = 1; dim <= kMostWalkDimensions; ++dim) check_walk(dim);
+  for (std::size_t dim = 1; dim <= kMostCellDimensions; ++dim) check_walk(dim);
   for (const std::size_t dim : {1, 3, 20, 150})
     for (const std::size_t count : {1, 8, 9, 64, 65, 256, 700}) {
       std::vector<double> points = random_points(count, dim, 11), queries = random_points(400, dim, 12);
