@@ -13,9 +13,9 @@
 #include "cf_distance.hpp"
 #include "feature_block.hpp"
 #include "hac/member_distance.hpp"
+#include "index/cell_scan.hpp"
 #include "index/filtered_search.hpp"
 #include "index/search.hpp"
-#include "index/cell_scan.hpp"
 #include "pair_filter.hpp"
 #include "tree_kernels.hpp"
 

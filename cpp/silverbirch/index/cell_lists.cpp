@@ -225,8 +225,7 @@ void CellLists::write_list(std::size_t cell, Neighbours& near) {
     if (i % kCellPoints == 0 && i / kCellPoints <= steps) reach[i / kCellPoints - 1] = at_least(nearest);
   }
   Slot* list = lists_.data() + cell * length;
-  for (std::size_t i = 0; i < length; ++i)
-    list[i] = i < near.size() ? near.slot(i) : static_cast<Slot>(order_.size());
+  for (std::size_t i = 0; i < length; ++i) list[i] = i < near.size() ? near.slot(i) : static_cast<Slot>(order_.size());
 }
 
 }  // namespace silverbirch

@@ -18,26 +18,28 @@ class CellRows {
       : tables_(tables),
         centre_(tables.centres + cell * Dim),
         list_(tables.lists + cell * tables.list_steps * kCellPoints),
-        reach_(tables.reach + cell * tables.list_steps) {}
+        reach_(tables.reach + cell * tables.list_steps) {
+    float squared_norm = 0.0F;
+    for (std::size_t k = 0; k < Dim; ++k) squared_norm += centre_[k] * centre_[k];
+    centre_doubt_ = absolute_doubt(2.0F * squared_norm);
+  }
 
   SILVERBIRCH_INLINE void load(const float* positions, const std::uint32_t* rows, std::size_t count) {
     looking_ = count;
     found_ = 0;
-    for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t i = 0; i < count; ++i) {
       for (std::size_t k = 0; k < Dim; ++k) position_[k][i] = positions[rows[i] * Dim + k];
+      place_[i] = static_cast<int>(i);
+    }
     for (std::size_t i = count; i % kWidth != 0; ++i)
       for (std::size_t k = 0; k < Dim; ++k) position_[k][i] = 0.0F;
-    for (std::size_t i = 0; i < count; ++i) place_[i] = static_cast<int>(i);
     for (std::size_t i = 0; i < count; i += kWidth) {
-      Floats squared_norm = {}, from_centre = {};
+      Floats squared = {};
       for (std::size_t k = 0; k < Dim; ++k) {
-        const Floats x = silverbirch::load(position_[k] + i), difference = x - centre_[k];
-        squared_norm = multiply_add(x, x, squared_norm);
-        from_centre = multiply_add(difference, difference, from_centre);
+        const Floats difference = silverbirch::load(position_[k] + i) - centre_[k];
+        squared = multiply_add(difference, difference, squared);
       }
-      const Floats doubt = 0x1p-29F * squared_norm + 1e-30F;
-      store(doubt_ + i, doubt);
-      store(radius_ + i, root(limit(from_centre, doubt)));
+      store(radius_ + i, root(limit(squared, squared)));
       store(least_ + i, broadcast(kFarther));
       store(second_ + i, broadcast(kFarther));
     }
@@ -47,27 +49,27 @@ class CellRows {
 
   // Looks at the next points of the list. By the triangle inequality all that follow are at least as far as they reach
   // from the centre, less the distance of the row from it.
-  SILVERBIRCH_INLINE void step(std::size_t number) {
-    const Slot* list = list_ + number * kCellPoints;
+  SILVERBIRCH_INLINE void step(std::size_t begin, std::size_t end) {
+    const float reach = reach_[end - 1];
     std::size_t still_looking = 0;
     for (std::size_t i = 0; i < looking_; i += kWidth) {
       Floats position[Dim], least = silverbirch::load(least_ + i), second = silverbirch::load(second_ + i);
       Ints who = (Ints)silverbirch::load(reinterpret_cast<const float*>(who_) + i);
       for (std::size_t k = 0; k < Dim; ++k) position[k] = silverbirch::load(position_[k] + i);
-      for (std::size_t j = 0; j < kCellPoints; ++j) {
-        const float* point = tables_.positions + list[j] * Dim;
+      for (std::size_t j = begin * kCellPoints; j < end * kCellPoints; ++j) {
+        const float* point = tables_.positions + list_[j] * Dim;
         Floats gap = {};
         for (std::size_t k = 0; k < Dim; ++k) {
           const Floats difference = position[k] - point[k];
           gap = multiply_add(difference, difference, gap);
         }
-        who = gap < least ? static_cast<int>(number * kCellPoints + j) - Ints{} : who;
+        who = gap < least ? static_cast<int>(j) - Ints{} : who;
         second = smaller(second, larger(least, gap));
         least = smaller(least, gap);
       }
-      const Floats doubt = silverbirch::load(doubt_ + i), radius = silverbirch::load(radius_ + i);
+      const Floats radius = silverbirch::load(radius_ + i);
       const Floats place = silverbirch::load(reinterpret_cast<const float*>(place_) + i);
-      const Floats within = limit(least, doubt), beyond = larger(reach_[number] - radius, Floats{});
+      const Floats within = limit(least, radius * radius), beyond = larger(reach - radius, Floats{});
       const unsigned in_use = looking_ - i < kWidth ? (1U << (looking_ - i)) - 1 : kAllLanes;
       const unsigned looking = in_use & lanes_up_to(beyond * beyond, within);
       const unsigned found = in_use & ~looking & ~lanes_up_to(second, within);
@@ -78,7 +80,6 @@ class CellRows {
       store_lanes(least_ + still_looking, least, looking);
       store_lanes(second_ + still_looking, second, looking);
       store_lanes(reinterpret_cast<float*>(who_) + still_looking, (Floats)who, looking);
-      store_lanes(doubt_ + still_looking, doubt, looking);
       store_lanes(radius_ + still_looking, radius, looking);
       store_lanes(reinterpret_cast<float*>(place_) + still_looking, place, looking);
       still_looking += static_cast<unsigned>(__builtin_popcount(looking));
@@ -95,22 +96,24 @@ class CellRows {
   static constexpr unsigned kAllLanes = (1U << kWidth) - 1;
   static constexpr std::size_t kRoom = kRowsTogether + kWidth;  // store_lanes writes whole vectors
 
-  SILVERBIRCH_INLINE Floats limit(Floats squared, Floats doubt) const {
-    return squared + tables_.relative_doubt * squared + doubt;
+  // What a squared distance from the row may be at most, by what was computed. The norm of a row that is so far from
+  // the centre is not larger than the sum of that distance and the centre's norm, and (a + b)² ≤ 2a² + 2b².
+  SILVERBIRCH_INLINE Floats limit(Floats squared, Floats squared_radius) const {
+    return squared + tables_.relative_doubt * squared + (0x1p-28F * squared_radius + centre_doubt_);
   }
 
   const CellTables& tables_;
   const float* centre_;
   const Slot* list_;
   const float* reach_;
+  float centre_doubt_;
   std::size_t looking_ = 0, found_ = 0;
   alignas(64) float position_[Dim][kRoom];
-  alignas(64) float doubt_[kRoom];            // the absolute part
-  alignas(64) float radius_[kRoom];           // not less than the distance from the centre
-  alignas(64) float least_[kRoom];            // squared distance of all points so far
-  alignas(64) float second_[kRoom];           // of all others
-  alignas(64) int who_[kRoom];                // is that near, as a place on the list
-  alignas(64) int place_[kRoom];              // the row's own, among those that were loaded
+  alignas(64) float radius_[kRoom];  // not less than the distance from the centre
+  alignas(64) float least_[kRoom];   // squared distance of all points so far
+  alignas(64) float second_[kRoom];  // of all others
+  alignas(64) int who_[kRoom];       // is that near, as a place on the list
+  alignas(64) int place_[kRoom];     // the row's own, among those that were loaded
   alignas(64) int found_who_[kRoom], found_place_[kRoom];
 };
 
@@ -121,7 +124,12 @@ void nearest_in_cell(const CellTables& tables, std::size_t cell, const float* po
   for (std::size_t i = 0; i < row_count; ++i) nearest[i] = kNoSlot;
   for (std::size_t first = 0; first < row_count; first += kRowsTogether) {
     together.load(positions, rows + first, row_count - first < kRowsTogether ? row_count - first : kRowsTogether);
-    for (std::size_t step = 0; step < tables.list_steps && !together.all_left(); ++step) together.step(step);
+    // At first nobody is done, later few are left: moving up is worth it after longer and longer parts of the list.
+    for (std::size_t begin = 0, end; begin < tables.list_steps && !together.all_left(); begin = end) {
+      const std::size_t next = begin == 0 ? 3 : begin + 1 + begin / 4;
+      end = next < tables.list_steps ? next : tables.list_steps;
+      together.step(begin, end);
+    }
     together.write(nearest + first);
   }
 }

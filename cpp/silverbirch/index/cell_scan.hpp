@@ -36,7 +36,6 @@ struct CellTables {
 // How much larger than a computed squared distance a true one may be, if the query's position has that squared norm:
 // the bound of tree_routes.hpp, which holds for the difference of two, and so has room for the rounding of a root.
 SILVERBIRCH_INLINE float absolute_doubt(float squared_norm) { return 0x1p-29F * squared_norm + 1e-30F; }
-SILVERBIRCH_INLINE float relative_doubt(std::size_t dim) { return 0x1p-13F + static_cast<float>(dim + 16) * 0x1p-22F; }
 
 // One function for each number of dimensions; none for zero.
 struct CellScan {
