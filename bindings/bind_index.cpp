@@ -1,5 +1,4 @@
 #include "convert.hpp"
-#include "silverbirch/large_array.hpp"
 #include "silverbirch/nearest_index.hpp"
 
 namespace sb = silverbirch;
@@ -10,7 +9,7 @@ template <class Scalar>
 NumpyArray<std::int64_t> nearest(const sb::NearestIndex& index, const Array2<const Scalar>& rows, std::size_t threads,
                                  Callback progress) {
   if (rows.shape(1) != index.dim()) throw std::invalid_argument("rows have the wrong width");
-  auto result = sb::make_large_array<std::int64_t>(rows.shape(0));
+  auto result = std::make_unique_for_overwrite<std::int64_t[]>(rows.shape(0));
   without_gil(std::move(progress), [&](const sb::Progress& report) {
     index.nearest(rows.data(), rows.shape(0), result.get(), threads, report);
   });

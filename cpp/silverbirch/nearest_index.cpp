@@ -16,8 +16,8 @@ constexpr std::size_t kManyDimensions = 12, kManyPoints = 256;
 constexpr std::size_t kGroupsToDecide = 8, kRowsToDecide = 4 * kGroupsToDecide * kLanes;
 // The filter looks at all points in about the time the tree takes for one leaf in so many.
 constexpr std::size_t kLeavesForPanels = 8;
-// So many rows a point pay for its list of neighbours, if no more than one in so many is left to the tree.
-constexpr std::size_t kRowsForAList = 32, kLeftToTheTree = 3;
+// So many rows a point pay for the lists of cells, if no more than one in so many is left to the tree.
+constexpr std::size_t kRowsForLists = 16, kLeftToTheTree = 3;
 
 }  // namespace
 
@@ -112,7 +112,7 @@ NearestIndex::Way NearestIndex::choose(const Scalar* rows, std::size_t row_count
   rows_seen_ += row_count;
   if (way_ == Way::undecided && row_count >= kRowsToDecide)
     way_ = visits_much(rows, row_count) ? Way::panels : Way::tree;
-  if (way_ == Way::tree && may_list_ && rows_seen_ >= kRowsForAList * size()) way_ = Way::cells;
+  if (way_ == Way::tree && may_list_ && rows_seen_ >= kRowsForLists * size()) way_ = Way::cells;
   if (way_ == Way::panels && !panels_) panels_ = std::make_unique<NearestPanels>(tree_, progress);
   if (way_ == Way::cells && !cells_) cells_ = std::make_unique<NearestCells>(tree_, threads, progress);
   return way_;

@@ -1,6 +1,6 @@
 // The exactly nearest of many points, for millions of queries: a packed kd-tree, as the clustering uses; in many
-// dimensions, where most of the tree would be visited, a filter over all points; and in few, for very many rows, a walk
-// over lists of neighbours. All give the same bits.
+// dimensions, where most of the tree would be visited, a filter over all points; and in few, for very many rows,
+// lists of those near a cell. All give the same bits.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ class NearestIndex {
   enum class Way { undecided, tree, panels, cells };
 
   // points: row-major, finite. way: the rows decide which one is faster, unless it is given. may_list: whether there is
-  // memory for lists of neighbours, which are many times as large as the points.
+  // memory for the lists of cells, which are several times as large as the points.
   NearestIndex(const double* points, std::size_t count, std::size_t dim, const Progress& progress,
                Way way = Way::undecided, bool may_list = true);
 

@@ -43,16 +43,14 @@ class CellLists::Neighbours {
   Slot slot(std::size_t i) const { return slots_[i]; }
   float squared(std::size_t i) const { return squared_[i]; }
 
-  // Of a position in a cell. Returns whether these are the points of all cells.
-  bool find(std::size_t cell, const float* position, float cells_within, float points_within) {
-    std::array<float, 2 * kMostCellDimensions> box;
-    const float* ends = lists_.boxes_.data() + cell / kCellPoints * 2 * lists_.block_floats() + cell % kCellPoints;
-    for (std::size_t k = 0; k < 2 * lists_.dim_; ++k) box[k] = ends[k * kCellPoints];
+  // Returns whether these are all.
+  bool find(const float* position, float squared) {
+    const std::size_t dim = lists_.dim_;
     const CellScan& scan = *kernels().cells;
-    const std::size_t cells = scan.cells_within[lists_.dim_](lists_.tables_, box.data(), cells_within, cells_.data());
+    const std::size_t cells = scan.cells_within[dim](lists_.tables_, position, squared, cells_.data());
     const bool all = cells == lists_.cell_count();
-    count_ = scan.points_within[lists_.dim_](lists_.tables_, position, cells_.data(), cells,
-                                             all ? kAllSquares : points_within, found_.data(), found_squared_.data());
+    count_ = scan.points_within[dim](lists_.tables_, position, cells_.data(), cells, all ? kAllSquares : squared,
+                                     found_.data(), found_squared_.data());
     sort();
     return all;
   }
@@ -199,15 +197,17 @@ void CellLists::write_cell(std::size_t cell) {
 }
 
 void CellLists::write_list(std::size_t cell, Neighbours& near) {
+  const Slot begin = cell_begin_[cell], end = cell_begin_[cell + 1];
   const std::size_t steps = tables_.list_steps, length = steps * kCellPoints;
   const float* centre = centres_.data() + cell * dim_;
-  near.find(cell, centre, 0.0F, kAllSquares);
   float squared = 1e-30F;
-  for (std::size_t i = 0; i < near.size(); ++i) squared += 4.0F * near.squared(i) / static_cast<float>(near.size());
-  bool all = near.find(cell, centre, squared, squared);
+  for (Slot slot = begin; slot < end; ++slot)
+    for (std::size_t k = 0; k < dim_; ++k)
+      squared += 6.0F / static_cast<float>(end - begin) * std::pow(coordinate(slot, k) - centre[k], 2.0F);
+  bool all = near.find(centre, squared);
   while (near.size() <= length && !all) {
-    squared *= 1.5F;
-    all = near.find(cell, centre, squared, squared);
+    squared *= near.size() < length / 4 ? 4.0F : 1.5F;
+    all = near.find(centre, squared);
   }
 
   float squared_norm = 0.0F;

@@ -135,15 +135,15 @@ void nearest_in_cell(const CellTables& tables, std::size_t cell, const float* po
 }
 
 template <std::size_t Dim>
-std::size_t cells_within(const CellTables& tables, const float* box, float limit, std::uint32_t* found) {
+std::size_t cells_within(const CellTables& tables, const float* position, float limit, std::uint32_t* found) {
   std::size_t count = 0;
   for (std::size_t cell = 0; cell < tables.cell_count; cell += kWidth) {
-    const float* others = tables.boxes + cell / kCellPoints * 2 * Dim * kCellPoints + cell % kCellPoints;
+    const float* boxes = tables.boxes + cell / kCellPoints * 2 * Dim * kCellPoints + cell % kCellPoints;
     Floats gap = {};
     for (std::size_t k = 0; k < Dim; ++k) {
-      const Floats above = load(others + k * kCellPoints) - box[Dim + k];
-      const Floats below = box[k] - load(others + (Dim + k) * kCellPoints);
-      const Floats apart = larger(larger(above, below), Floats{});
+      const Floats below = load(boxes + k * kCellPoints) - position[k];
+      const Floats above = position[k] - load(boxes + (Dim + k) * kCellPoints);
+      const Floats apart = larger(larger(below, above), Floats{});
       gap = multiply_add(apart, apart, gap);
     }
     for (unsigned lanes = lanes_up_to(gap, limit); lanes != 0; lanes &= lanes - 1)

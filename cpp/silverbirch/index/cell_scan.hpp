@@ -45,9 +45,9 @@ struct CellScan {
                                  const std::uint32_t* rows, std::size_t row_count, Slot* nearest);
   std::array<NearestInCell, kMostCellDimensions + 1> nearest_in_cell;
 
-  // The cells whose boxes are within a squared distance of a box: its lower ends, then the upper ones. Returns how
-  // many.
-  using CellsWithin = std::size_t (*)(const CellTables& tables, const float* box, float limit, std::uint32_t* found);
+  // The cells whose boxes are within a squared distance of a position. Returns how many.
+  using CellsWithin = std::size_t (*)(const CellTables& tables, const float* position, float limit,
+                                      std::uint32_t* found);
   std::array<CellsWithin, kMostCellDimensions + 1> cells_within;
 
   // The points of some cells within a squared distance of a position, and these. Returns how many.
