@@ -9,11 +9,11 @@ template <class Scalar>
 NumpyArray<std::int64_t> nearest(const sb::NearestIndex& index, const Array2<const Scalar>& rows, std::size_t threads,
                                  Callback progress) {
   if (rows.shape(1) != index.dim()) throw std::invalid_argument("rows have the wrong width");
-  std::vector<std::int64_t> result(rows.shape(0));
+  auto result = std::make_unique_for_overwrite<std::int64_t[]>(rows.shape(0));
   without_gil(std::move(progress), [&](const sb::Progress& report) {
-    index.nearest(rows.data(), result.size(), result.data(), threads, report);
+    index.nearest(rows.data(), rows.shape(0), result.get(), threads, report);
   });
-  return to_numpy(std::move(result));
+  return to_numpy(std::move(result), rows.shape(0));
 }
 
 }  // namespace
@@ -22,14 +22,14 @@ void bind_index(nb::module_& m) {
   nb::class_<sb::NearestIndex>(m, "NearestIndex")
       .def(
           "__init__",
-          [](sb::NearestIndex* self, const Array2<const double>& points, bool may_walk) {
+          [](sb::NearestIndex* self, const Array2<const double>& points, bool may_list) {
             if (points.shape(0) == 0) throw std::invalid_argument("an index needs at least one point");
             without_gil({}, [&](const sb::Progress& progress) {
               new (self) sb::NearestIndex(points.data(), points.shape(0), points.shape(1), progress,
-                                          sb::NearestIndex::Way::undecided, may_walk);
+                                          sb::NearestIndex::Way::undecided, may_list);
             });
           },
-          nb::arg("points"), nb::arg("may_walk") = true)
+          nb::arg("points"), nb::arg("may_list") = true)
       .def("nearest", &nearest<double>, nb::arg("rows"), nb::arg("threads"), nb::arg("progress").none())
       .def("nearest", &nearest<float>, nb::arg("rows"), nb::arg("threads"), nb::arg("progress").none());
 }

@@ -12,6 +12,7 @@
 
 #include <array>
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,6 +43,13 @@ template <class T>
 NumpyArray<T> to_numpy(std::vector<T>&& values) {
   const std::size_t size = values.size();
   return to_numpy(std::move(values), {size});
+}
+
+template <class T>
+NumpyArray<T> to_numpy(std::unique_ptr<T[]>&& values, std::size_t size) {
+  T* owned = values.release();
+  nb::capsule owner(owned, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+  return NumpyArray<T>(owned, {size}, owner);
 }
 
 using FeatureArrays = std::tuple<NumpyArray<double>, NumpyArray<double>, NumpyArray<double>>;

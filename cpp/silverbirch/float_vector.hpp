@@ -43,6 +43,7 @@ SILVERBIRCH_INLINE Floats multiply_add(Floats a, Floats b, Floats c) {
 SILVERBIRCH_INLINE unsigned lanes_up_to(Floats v, Floats limit) {
   return _mm512_cmp_ps_mask((__m512)v, (__m512)limit, _CMP_LE_OQ);
 }
+SILVERBIRCH_INLINE Floats root(Floats v) { return (Floats)_mm512_sqrt_ps((__m512)v); }
 #elif defined(__AVX__)
 SILVERBIRCH_INLINE Floats smaller(Floats a, Floats b) { return (Floats)_mm256_min_ps((__m256)a, (__m256)b); }
 SILVERBIRCH_INLINE Floats larger(Floats a, Floats b) { return (Floats)_mm256_max_ps((__m256)a, (__m256)b); }
@@ -50,6 +51,7 @@ SILVERBIRCH_INLINE Floats multiply_add(Floats a, Floats b, Floats c) { return a 
 SILVERBIRCH_INLINE unsigned lanes_up_to(Floats v, Floats limit) {
   return static_cast<unsigned>(_mm256_movemask_ps((__m256)(v <= limit)));
 }
+SILVERBIRCH_INLINE Floats root(Floats v) { return (Floats)_mm256_sqrt_ps((__m256)v); }
 #else
 SILVERBIRCH_INLINE Floats smaller(Floats a, Floats b) { return a < b ? a : b; }
 SILVERBIRCH_INLINE Floats larger(Floats a, Floats b) { return a < b ? b : a; }
@@ -58,8 +60,25 @@ SILVERBIRCH_INLINE unsigned lanes_up_to(Floats v, Floats limit) {
   const Ints bits = (v <= limit) & Ints{1, 2, 4, 8};
   return static_cast<unsigned>((bits[0] | bits[1]) | (bits[2] | bits[3]));
 }
+SILVERBIRCH_INLINE Floats root(Floats v) {
+#if defined(__SSE2__)
+  return (Floats)_mm_sqrt_ps((__m128)v);
+#else
+  for (std::size_t l = 0; l < kWidth; ++l) v[l] = __builtin_sqrtf(v[l]);
+  return v;
+#endif
+}
 #endif
 SILVERBIRCH_INLINE unsigned lanes_up_to(Floats v, float limit) { return lanes_up_to(v, broadcast(limit)); }
+
+// The chosen lanes, one after the other, to anywhere; what follows them, as far as a whole vector reaches, is lost.
+SILVERBIRCH_INLINE void store_lanes(float* p, Floats v, unsigned lanes) {
+#if defined(__AVX512F__)
+  _mm512_storeu_ps(p, _mm512_maskz_compress_ps(static_cast<__mmask16>(lanes), (__m512)v));
+#else
+  for (; lanes != 0; lanes &= lanes - 1) *p++ = v[__builtin_ctz(lanes)];
+#endif
+}
 
 SILVERBIRCH_INLINE Four smaller_four(Four a, Four b) { return a < b ? a : b; }
 SILVERBIRCH_INLINE float least(Four v) {

@@ -115,7 +115,7 @@ double squared_gap(const double* a, const double* b, std::size_t padded_dim) {
 
 extern const PairFilter SILVERBIRCH_PAIR_FILTER;
 extern const IndexSearch SILVERBIRCH_INDEX_SEARCH;
-extern const Walk SILVERBIRCH_WALK;
+extern const CellScan SILVERBIRCH_CELL_SCAN;
 extern const FilteredSearch SILVERBIRCH_FILTERED_SEARCH;
 extern const MemberDistance SILVERBIRCH_MEMBER_DISTANCE;
 extern const TreeKernelSet SILVERBIRCH_TREE_KERNELS;
@@ -132,7 +132,7 @@ const Kernels SILVERBIRCH_KERNELS = {
     squared_gap,
     &SILVERBIRCH_PAIR_FILTER,
     &SILVERBIRCH_INDEX_SEARCH,
-    &SILVERBIRCH_WALK,
+    &SILVERBIRCH_CELL_SCAN,
     &SILVERBIRCH_FILTERED_SEARCH,
     &SILVERBIRCH_MEMBER_DISTANCE,
     &SILVERBIRCH_TREE_KERNELS,

@@ -13,9 +13,9 @@
 #include "cf_distance.hpp"
 #include "feature_block.hpp"
 #include "hac/member_distance.hpp"
+#include "index/cell_scan.hpp"
 #include "index/filtered_search.hpp"
 #include "index/search.hpp"
-#include "index/walk.hpp"
 #include "pair_filter.hpp"
 #include "tree_kernels.hpp"
 
@@ -56,7 +56,7 @@ struct Kernels {
   double (*squared_gap)(const double* a, const double* b, std::size_t padded_dim);
   const PairFilter* pair_filter;
   const IndexSearch* index;
-  const Walk* walk;
+  const CellScan* cells;
   const FilteredSearch* filtered;
   const MemberDistance* members;
   const TreeKernelSet* tree;

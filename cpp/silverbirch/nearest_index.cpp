@@ -16,20 +16,20 @@ constexpr std::size_t kManyDimensions = 12, kManyPoints = 256;
 constexpr std::size_t kGroupsToDecide = 8, kRowsToDecide = 4 * kGroupsToDecide * kLanes;
 // The filter looks at all points in about the time the tree takes for one leaf in so many.
 constexpr std::size_t kLeavesForPanels = 8;
-// So many rows a point pay for its list of neighbours, if no more than one in so many is left to the tree.
-constexpr std::size_t kRowsForAList = 32, kLeftToTheTree = 3;
+// So many rows a point pay for the lists of cells, if no more than one in so many is left to the tree.
+constexpr std::size_t kRowsForLists = 16, kLeftToTheTree = 3;
 
 }  // namespace
 
 NearestIndex::NearestIndex(const double* points, std::size_t count, std::size_t dim, const Progress& progress, Way way,
-                           bool may_walk)
+                           bool may_list)
     : numbers_(count),
       blocks_(leaves_for(count, kLabelLeaf) * (kLabelLeaf / kLanes) * index_block_doubles(dim)),
       boxes_(dim, kLabelLeaf, Nearness::centroid),
       row_order_(points, count, dim),
       find_(kernels().index->nearest_to_points[IndexSearch::unrolled(dim)]),
       way_(way == Way::undecided && (dim < kManyDimensions || count < kManyPoints) ? Way::tree : way),
-      may_walk_(may_walk && way == Way::undecided && NearestWalk::suits(count, dim)) {
+      may_list_(may_list && way == Way::undecided && NearestCells::suits(count, dim)) {
   if (count >= kNoSlot) throw std::invalid_argument("an index holds fewer than 2^32 points");
   std::vector<KdKey> order(count);
   std::iota(order.begin(), order.end(), KdKey{0});
@@ -112,9 +112,9 @@ NearestIndex::Way NearestIndex::choose(const Scalar* rows, std::size_t row_count
   rows_seen_ += row_count;
   if (way_ == Way::undecided && row_count >= kRowsToDecide)
     way_ = visits_much(rows, row_count) ? Way::panels : Way::tree;
-  if (way_ == Way::tree && may_walk_ && rows_seen_ >= kRowsForAList * size()) way_ = Way::walk;
+  if (way_ == Way::tree && may_list_ && rows_seen_ >= kRowsForLists * size()) way_ = Way::cells;
   if (way_ == Way::panels && !panels_) panels_ = std::make_unique<NearestPanels>(tree_, progress);
-  if (way_ == Way::walk && !walk_) walk_ = std::make_unique<NearestWalk>(tree_, threads, progress);
+  if (way_ == Way::cells && !cells_) cells_ = std::make_unique<NearestCells>(tree_, threads, progress);
   return way_;
 }
 
@@ -123,13 +123,13 @@ void NearestIndex::piece(Way way, const Scalar* rows, std::size_t row_count, std
                          const Checkpoint& checkpoint) const {
   if (way == Way::panels) {
     by_tree(rows, panels_->nearest(rows, row_count, numbers, checkpoint), numbers, checkpoint);
-  } else if (way == Way::walk) {
-    const std::vector<std::size_t> left = walk_->nearest(rows, row_count, numbers, checkpoint);
+  } else if (way == Way::cells) {
+    const std::vector<std::size_t> left = cells_->nearest(rows, row_count, numbers, checkpoint);
     by_tree(rows, left, numbers, checkpoint);
     if (left.size() <= row_count / kLeftToTheTree) return;
     const std::lock_guard lock(choosing_);
-    if (may_walk_) way_ = Way::tree;
-    may_walk_ = false;
+    if (may_list_) way_ = Way::tree;
+    may_list_ = false;
   } else {
     by_tree(rows, row_count, numbers, checkpoint);
   }

@@ -1,6 +1,6 @@
 // The exactly nearest of many points, for millions of queries: a packed kd-tree, as the clustering uses; in many
-// dimensions, where most of the tree would be visited, a filter over all points; and in few, for very many rows, a walk
-// over lists of neighbours. All give the same bits.
+// dimensions, where most of the tree would be visited, a filter over all points; and in few, for very many rows,
+// lists of those near a cell. All give the same bits.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 #include "aligned.hpp"
 #include "index/packed_boxes.hpp"
 #include "index/search.hpp"
+#include "nearest_cells.hpp"
 #include "nearest_panels.hpp"
-#include "nearest_walk.hpp"
 #include "parallel.hpp"
 #include "progress.hpp"
 #include "row_order.hpp"
@@ -22,12 +22,12 @@ namespace silverbirch {
 
 class NearestIndex {
  public:
-  enum class Way { undecided, tree, panels, walk };
+  enum class Way { undecided, tree, panels, cells };
 
-  // points: row-major, finite. way: the rows decide which one is faster, unless it is given. may_walk: whether there is
-  // memory for lists of neighbours, which are many times as large as the points.
+  // points: row-major, finite. way: the rows decide which one is faster, unless it is given. may_list: whether there is
+  // memory for the lists of cells, which are several times as large as the points.
   NearestIndex(const double* points, std::size_t count, std::size_t dim, const Progress& progress,
-               Way way = Way::undecided, bool may_walk = true);
+               Way way = Way::undecided, bool may_list = true);
 
   // Numbers of the points nearest to the rows; the lowest one among equally near ones.
   template <class Scalar>
@@ -62,10 +62,10 @@ class NearestIndex {
   // What the rows decide. Several calls may run at once: each asks for its way, and what that needs is there then.
   mutable std::mutex choosing_;
   mutable Way way_;
-  mutable bool may_walk_;
+  mutable bool may_list_;
   mutable std::size_t rows_seen_ = 0;
   mutable std::unique_ptr<NearestPanels> panels_;
-  mutable std::unique_ptr<NearestWalk> walk_;
+  mutable std::unique_ptr<NearestCells> cells_;
 };
 
 }  // namespace silverbirch

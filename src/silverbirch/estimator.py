@@ -90,8 +90,8 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
             for _ in range(self.refine):
                 report = reporter(self.progress, "finer leaves")
                 unlimited = self.max_memory is None
-                leaves = self.features_._refined(batches, as_threads(self.n_jobs), report, may_walk=unlimited)
-                self._refined = Refined(leaves, may_walk=unlimited)
+                leaves = self.features_._refined(batches, as_threads(self.n_jobs), report, may_list=unlimited)
+                self._refined = Refined(leaves, may_list=unlimited)
             if batches.repeatable:
                 leaf_of_row = self._nearest_leaf(batches)
                 self._clustering = self._cluster(leaf_of_row)

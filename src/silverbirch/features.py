@@ -126,9 +126,9 @@ class ClusterFeatures:
         return self._refined(batches_of(X, weight), as_threads(n_jobs), as_report(progress, "nearest leaves"))
 
     def _refined(
-        self, batches: Iterable[Batch], threads: int, report: Report | None, *, may_walk: bool = True
+        self, batches: Iterable[Batch], threads: int, report: Report | None, *, may_list: bool = True
     ) -> ClusterFeatures:
-        index = _core.NearestIndex(self.mean, may_walk=may_walk)
+        index = _core.NearestIndex(self.mean, may_list=may_list)
         groups: ClusterFeatures | None = None
         for (rows, weight, *_), inner in reported(batches, report):
             if rows.shape[1] != self.n_dimensions:

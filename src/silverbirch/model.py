@@ -50,13 +50,13 @@ class Clustering:
 class Refined:
     """Leaves that no longer are those of the tree, and where rows find the nearest of them."""
 
-    def __init__(self, features: ClusterFeatures, *, may_walk: bool) -> None:
+    def __init__(self, features: ClusterFeatures, *, may_list: bool) -> None:
         self.features = features
-        self._may_walk = may_walk
+        self._may_list = may_list
         self._index: _core.NearestIndex | None = None
 
     def _assign_batches(self, batches: Batches, threads: int, report: Report | None) -> NDArray[np.int64]:
-        index = self._index = self._index or _core.NearestIndex(self.features.mean, may_walk=self._may_walk)
+        index = self._index = self._index or _core.NearestIndex(self.features.mean, may_list=self._may_list)
         return gathered(batches, lambda rows, inner: index.nearest(rows, threads, inner), report)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -67,7 +67,7 @@ def restored(cls: type[Model], state: dict[str, Any], arrays: Arrays) -> Model:
         leaves = ClusterFeatures._from_file({}, refined)
         if not (leaves.weight > 0).all():
             raise ValueError("it has refined leaves of no weight")
-        model._refined = Refined(leaves, may_walk=model.max_memory is None)
+        model._refined = Refined(leaves, may_list=model.max_memory is None)
     if {columns} != {tree.features.n_dimensions, model.features_.n_dimensions, first_rows.shape[1]}:
         raise ValueError(f"its leaves and rows do not all have {columns} columns")
     if "made_by" in state:

@@ -237,7 +237,7 @@ class CFTree:
     def _assign_batches(self, batches: Batches, threads: int, report: Report | None) -> NDArray[np.int64]:
         with self._lock:
             dim = self._filled_core().dim
-            index = self._index or _core.NearestIndex(self.features.mean, may_walk=self.max_memory is None)
+            index = self._index or _core.NearestIndex(self.features.mean, may_list=self.max_memory is None)
             if not self._busy:
                 self._index = index
 
