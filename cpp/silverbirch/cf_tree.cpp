@@ -101,36 +101,6 @@ void CfTree::raise_threshold(double squared_threshold) {
   if (options_.squared_threshold > 0.0) directory_.clear();
 }
 
-// One after the other, to the same bits as if each had come alone; but the ways are found together, so that the memory
-// of one is fetched while the others are at work, and found again where one before changed what is on the way.
-void CfTree::insert(Group& group, const Progress& progress) {
-  std::uint64_t found = 0;
-  std::size_t first = 0;  // of those whose ways were found then
-  bool lost = true;
-  for (std::size_t i = 0; i < group.size(); ++i) {
-    Traveller& traveller = group[i];
-    met_duplicate_ = options_.squared_threshold == 0.0 && absorb_duplicate(traveller.feature);
-    if (!met_duplicate_) {
-      if (lost || last_growth_ > found) {
-        find_ways(group, i);
-        found = clock_;
-        first = i;
-        lost = false;
-      } else if (last_inner_change_ > found || options_.squared_threshold == 0.0) {
-        renew_way(traveller, found);
-      } else if (leaf_.last_change(traveller.leaf.node) > found) {
-        renew_leaf(group, first, i);
-      }
-      place(traveller);
-    }
-    total_weight_ += traveller.feature.weight;
-    if (leaf_count_ > options_.max_leaves || node_count() > options_.max_nodes) {
-      rebuild(progress);
-      lost = true;
-    }
-  }
-}
-
 void CfTree::find_ways(Group& group, std::size_t first) {
   prepare(group, first);
   for (std::size_t i = first; i < group.size(); ++i) {
@@ -214,7 +184,7 @@ void CfTree::renew_leaf(Group& group, std::size_t first, std::size_t last) {
   leaf.slot = nearest;
 }
 
-void CfTree::place(Traveller& traveller) {
+SILVERBIRCH_INLINE void CfTree::place(Traveller& traveller) {
   const Feature& feature = traveller.feature;
   const NodeId node = traveller.leaf.node;
   if (leaf_.count(node) == 0 || !absorb(feature, traveller.leaf)) {
@@ -229,7 +199,7 @@ void CfTree::place(Traveller& traveller) {
   if (leaf_.count(node) > options_.branching) split_upwards(node, traveller.path);
 }
 
-bool CfTree::absorb(const Feature& feature, const Step& target) {
+SILVERBIRCH_INLINE bool CfTree::absorb(const Feature& feature, const Step& target) {
   return kernels_->absorb_within(options_.absorption, options_.squared_threshold,
                                  leaf_.record(target.node, target.slot), leaf_.routing(target.node), leaf_.shape(),
                                  target.slot, feature, origin_.data());
@@ -257,13 +227,43 @@ bool CfTree::absorb_duplicate(const Feature& feature) {
 // An inner entry always has the weight of all that is below it. Its mean, which hardly moves once the entry is heavy,
 // is renewed only when the weight comes to its next step: so most rows change nothing that another row's way depends
 // on. The step follows from the weight alone: a tree that was stored goes on to the same bits.
-void CfTree::add_weight(const Step& target, double weight, const NodePool& nodes) {
+SILVERBIRCH_INLINE void CfTree::add_weight(const Step& target, double weight, const NodePool& nodes) {
   double& sum = inner_.record(target.node, target.slot)[dim_];
   const double before = sum;
   sum += weight;
   if (((std::bit_cast<std::uint64_t>(before) ^ std::bit_cast<std::uint64_t>(sum)) & kLeadingBits) == 0) return;
   summarize(target.node, target.slot, nodes, inner_.child(target.node, target.slot));
   inner_.last_change(target.node) = last_inner_change_ = ++clock_;
+}
+
+// One after the other, to the same bits as if each had come alone; but the ways are found together, so that the memory
+// of one is fetched while the others are at work, and found again where one before changed what is on the way.
+void CfTree::insert(Group& group, const Progress& progress) {
+  std::uint64_t found = 0;
+  std::size_t first = 0;  // of those whose ways were found then
+  bool lost = true;
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    Traveller& traveller = group[i];
+    met_duplicate_ = options_.squared_threshold == 0.0 && absorb_duplicate(traveller.feature);
+    if (!met_duplicate_) {
+      if (lost || last_growth_ > found) {
+        find_ways(group, i);
+        found = clock_;
+        first = i;
+        lost = false;
+      } else if (last_inner_change_ > found || options_.squared_threshold == 0.0) {
+        renew_way(traveller, found);
+      } else if (leaf_.last_change(traveller.leaf.node) > found) {
+        renew_leaf(group, first, i);
+      }
+      place(traveller);
+    }
+    total_weight_ += traveller.feature.weight;
+    if (leaf_count_ > options_.max_leaves || node_count() > options_.max_nodes) {
+      rebuild(progress);
+      lost = true;
+    }
+  }
 }
 
 void CfTree::copy_to(double* record, const Feature& feature) const {
@@ -293,10 +293,7 @@ void CfTree::prepare(Group& group, std::size_t first) {
     has_origin_ = true;
   }
   kernels_->positions(means + first, group.size() - first, origin_.data(), dim_, group.queries() + first);
-  for (std::size_t i = first; i < group.size(); ++i) {
-    complete(group.queries()[i], group[i].feature);
-    group[i].query = group.queries() + i;
-  }
+  for (std::size_t i = first; i < group.size(); ++i) complete(group.queries()[i], group[i].feature);
 }
 
 // Notices what is beyond the range of the filter.

@@ -23,7 +23,10 @@ class CfTree::Group {
         travellers_(kLargestGroup),
         positions_(kLargestGroup * position_floats_),
         rows_(kLargestGroup * dim_) {
-    for (std::size_t i = 0; i < kLargestGroup; ++i) queries_[i].position = positions_.data() + i * position_floats_;
+    for (std::size_t i = 0; i < kLargestGroup; ++i) {
+      queries_[i].position = positions_.data() + i * position_floats_;
+      travellers_[i].query = &queries_[i];
+    }
   }
 
   std::size_t size() const { return size_; }

@@ -280,8 +280,9 @@ SILVERBIRCH_INLINE bool surely_within(double squared_threshold, double gap, doub
 }
 
 template <std::size_t D>
-bool absorb_within(CfDistance criterion, double squared_threshold, double* record, float* routing,
-                   const NodeShape& shape, std::size_t slot, const Feature& other, const double* origin) {
+bool absorb_within(CfDistance criterion, double squared_threshold, double* __restrict record,
+                   float* __restrict routing, const NodeShape& shape, std::size_t slot, const Feature& other,
+                   const double* __restrict origin) {
   const std::size_t dim = D > 0 ? D : shape.dim;
   const double weight = record[dim], sse = record[dim + 1];
   const double gap = squared_gap<D>(other.mean, record, dim);
@@ -289,7 +290,8 @@ bool absorb_within(CfDistance criterion, double squared_threshold, double* recor
                       surely_within(squared_threshold, gap, other.weight, other.sse, weight, sse);
   if (!surely && !(squared_by_gap(criterion, gap, other, {weight, record, sse}, dim) <= squared_threshold)) return false;
   const double sum_of_weights = weight + other.weight, share = other.weight / sum_of_weights;
-  for (std::size_t k = 0; k < dim; ++k) record[k] += share * (other.mean[k] - record[k]);
+  const double* __restrict mean = other.mean;
+  for (std::size_t k = 0; k < dim; ++k) record[k] += share * (mean[k] - record[k]);
   record[dim] = sum_of_weights;
   record[dim + 1] = sse + (other.sse + weight * share * gap);
   write_routing<D>(routing, shape, slot, record, origin);
