@@ -52,11 +52,13 @@ template <class Kind, std::size_t D>
 Candidates nearest_entry(const float* routing, const NodeShape& shape, std::size_t count, const RouteQuery& query,
                          float* values) {
   Lowest lowest(shape);
-  for (std::size_t s = 0; s < count; s += kWidth) lowest.next(values_at<Kind, D>(routing, shape.slots, shape.dim, query, s));
+  for (std::size_t s = 0; s < count; s += kWidth)
+    lowest.next(values_at<Kind, D>(routing, shape.slots, shape.dim, query, s));
   const float winner = lowest.value(), limit = doubtful_limit<Kind>(winner, shape, query.squared_norm);
   const std::size_t slot = lowest.slot(winner);
   if (lowest.alone(winner, limit)) return {slot, limit, true};
-  for (std::size_t s = 0; s < shape.slots; s += kWidth) store(values + s, values_at<Kind, D>(routing, shape.slots, shape.dim, query, s));
+  for (std::size_t s = 0; s < shape.slots; s += kWidth)
+    store(values + s, values_at<Kind, D>(routing, shape.slots, shape.dim, query, s));
   return {slot, limit, false};
 }
 
@@ -70,22 +72,20 @@ SILVERBIRCH_INLINE void nearest_of_four(RowSearch* searches, const NodeShape& sh
   for (std::size_t i = 0; i < 4; ++i) {
 #pragma GCC unroll 16
     for (std::size_t v = 0; v < vectors; ++v) {
-      values[i][v] =
-          values_at<WardRowRoute, D>(searches[i].routing, kGroupedSlots, D, *searches[i].query, v * kWidth);
+      values[i][v] = values_at<WardRowRoute, D>(searches[i].routing, kGroupedSlots, D, *searches[i].query, v * kWidth);
       lowest[i] = v == 0 ? values[i][v] : smaller(lowest[i], values[i][v]);
     }
   }
   const Four winners = least_of(lowest);
-  const Four norms = {searches[0].query->squared_norm, searches[1].query->squared_norm,
-                      searches[2].query->squared_norm, searches[3].query->squared_norm};
+  const Four norms = {searches[0].query->squared_norm, searches[1].query->squared_norm, searches[2].query->squared_norm,
+                      searches[3].query->squared_norm};
   const Four limits = doubtful_limit<WardRowRoute>(winners, shape, norms);
 #pragma GCC unroll 4
   for (std::size_t i = 0; i < 4; ++i) {
     const Floats limit = broadcast(limits[i]);
     std::uint64_t within = 0;
 #pragma GCC unroll 16
-    for (std::size_t v = 0; v < vectors; ++v)
-      within |= std::uint64_t{lanes_up_to(values[i][v], limit)} << (v * kWidth);
+    for (std::size_t v = 0; v < vectors; ++v) within |= std::uint64_t{lanes_up_to(values[i][v], limit)} << (v * kWidth);
     searches[i].slot = static_cast<std::size_t>(__builtin_ctzll(within));
     searches[i].sure = (within & (within - 1)) == 0;
   }
@@ -280,15 +280,15 @@ SILVERBIRCH_INLINE bool surely_within(double squared_threshold, double gap, doub
 }
 
 template <std::size_t D>
-bool absorb_within(CfDistance criterion, double squared_threshold, double* __restrict record,
-                   float* __restrict routing, const NodeShape& shape, std::size_t slot, const Feature& other,
-                   const double* __restrict origin) {
+bool absorb_within(CfDistance criterion, double squared_threshold, double* __restrict record, float* __restrict routing,
+                   const NodeShape& shape, std::size_t slot, const Feature& other, const double* __restrict origin) {
   const std::size_t dim = D > 0 ? D : shape.dim;
   const double weight = record[dim], sse = record[dim + 1];
   const double gap = squared_gap<D>(other.mean, record, dim);
-  const bool surely = criterion == CfDistance::radius &&
-                      surely_within(squared_threshold, gap, other.weight, other.sse, weight, sse);
-  if (!surely && !(squared_by_gap(criterion, gap, other, {weight, record, sse}, dim) <= squared_threshold)) return false;
+  const bool surely =
+      criterion == CfDistance::radius && surely_within(squared_threshold, gap, other.weight, other.sse, weight, sse);
+  if (!surely && !(squared_by_gap(criterion, gap, other, {weight, record, sse}, dim) <= squared_threshold))
+    return false;
   const double sum_of_weights = weight + other.weight, share = other.weight / sum_of_weights;
   const double* __restrict mean = other.mean;
   for (std::size_t k = 0; k < dim; ++k) record[k] += share * (mean[k] - record[k]);
