@@ -296,15 +296,6 @@ void CfTree::prepare(Group& group, std::size_t first) {
   for (std::size_t i = first; i < group.size(); ++i) complete(group.queries()[i], group[i].feature);
 }
 
-// Notices what is beyond the range of the filter.
-void CfTree::complete(RouteQuery& query, const Feature& feature) {
-  const double variance = feature.sse > 0.0 ? feature.sse / feature.weight : 0.0;
-  query.weight = static_cast<float>(feature.weight);
-  query.variance = static_cast<float>(variance);
-  routed_ = routed_ && query.squared_norm <= kLargestRoutedSquare && variance <= kLargestRoutedVariance &&
-            feature.weight >= kSmallestRoutedWeight && total_weight_ + feature.weight <= kLargestRoutedWeight;
-}
-
 Route CfTree::route(const Feature& feature) const {
   const bool row = options_.distance == CfDistance::ward && feature.weight == 1.0;
   return row ? Route::ward_row : static_cast<Route>(options_.distance);

@@ -59,4 +59,13 @@ class CfTree::Group {
   std::vector<double> rows_;
 };
 
+// Notices what is beyond the range of the filter.
+inline void CfTree::complete(RouteQuery& query, const Feature& feature) {
+  const double variance = feature.sse > 0.0 ? feature.sse / feature.weight : 0.0;
+  query.weight = static_cast<float>(feature.weight);
+  query.variance = static_cast<float>(variance);
+  routed_ = routed_ && query.squared_norm <= kLargestRoutedSquare && variance <= kLargestRoutedVariance &&
+            feature.weight >= kSmallestRoutedWeight && total_weight_ + feature.weight <= kLargestRoutedWeight;
+}
+
 }  // namespace silverbirch

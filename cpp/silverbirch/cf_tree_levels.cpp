@@ -2,7 +2,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "cf_tree.hpp"
+#include "cf_tree_group.hpp"
 
 namespace silverbirch {
 
