@@ -304,13 +304,22 @@ void copy_for_routing(float* routing, const NodeShape& shape, std::size_t slot, 
   write_routing<D>(routing, shape, slot, record, origin);
 }
 
+// Of vectors of four, the values of four rows are more than the registers hold.
+template <std::size_t D>
+constexpr auto nearest_of_rows_if_wide() -> decltype(TreeKernels::nearest_of_rows) {
+  if constexpr (kWidth > 4)
+    return nearest_of_rows<D>;
+  else
+    return nullptr;
+}
+
 // In the order of Route; compiled for each number of dimensions where it pays.
 template <std::size_t D>
 constexpr TreeKernels few() {
   return {{nearest_entry<CentroidRoute, D>, nearest_entry<ManhattanRoute, 0>, nearest_entry<AverageRoute, D>,
            nearest_entry<DiameterRoute, 0>, nearest_entry<WardRoute, D>, nearest_entry<RadiusRoute, 0>,
            nearest_entry<WardRowRoute, D>},
-          nearest_of_rows<D>,
+          nearest_of_rows_if_wide<D>(),
           positions<D>,
           squared_distance<D>,
           copy_for_routing<D>,

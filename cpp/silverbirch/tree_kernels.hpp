@@ -78,7 +78,7 @@ struct TreeKernels {
   using NearestEntry = Candidates (*)(const float* routing, const NodeShape& shape, std::size_t count,
                                       const RouteQuery& query, float* values);
   std::array<NearestEntry, kRouteCount> nearest_entry;
-  // The same as Route::ward_row for some rows at once, each in a node of kGroupedSlots; null where means are long. May
+  // The same as Route::ward_row for some rows at once, each in a node of kGroupedSlots; null where it does not pay. May
   // leave a row unsure for no reason.
   void (*nearest_of_rows)(RowSearch* searches, std::size_t count, const NodeShape& shape);
   // Writes where each mean is, seen from the origin, and the squared norm of that.
