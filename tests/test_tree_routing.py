@@ -34,6 +34,20 @@ def test_the_instruction_set_does_not_change_a_bit_of_the_tree(instruction_set, 
     assert_holds(trees[0].features, X, np.arange(1200) % 3 + 1.0)
 
 
+@pytest.mark.parametrize("digits", [0, 2, 9])
+@pytest.mark.parametrize("dimensions", [1, 2, 5, 16])
+@pytest.mark.parametrize("instruction_set", _core.supported_instruction_sets())
+def test_rows_searched_for_together_go_where_each_alone_would(instruction_set, dimensions, digits):
+    """In nodes of the usual size; rounded rows are as far from one entry as from another."""
+    X = np.round(random_rows(1500, dimensions), digits)
+    _core.use_instruction_set("baseline")
+    alone = sb.CFTree(max_leaves=300)
+    for row in X:
+        alone.insert(row[None])
+    _core.use_instruction_set(instruction_set)
+    assert snapshot(sb.CFTree(max_leaves=300).insert(X)) == snapshot(alone)
+
+
 @pytest.mark.parametrize("distance", ["centroid", "ward"])
 @pytest.mark.parametrize("dimensions", [2, 5, 16])
 def test_rows_go_to_the_exactly_least_distant_entry(dimensions, distance):

@@ -1,6 +1,7 @@
 #include "cf_tree.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <stdexcept>
 
 #include "cf_tree_group.hpp"
@@ -100,50 +101,43 @@ void CfTree::raise_threshold(double squared_threshold) {
   if (options_.squared_threshold > 0.0) directory_.clear();
 }
 
-// One after the other, to the same bits as if each had come alone; but the ways are found together, so that the memory
-// of one is fetched while the others are at work, and found again where one before changed what is on the way.
-void CfTree::insert(Group& group, const Progress& progress) {
-  std::uint64_t found = 0;
-  bool lost = true;
-  for (std::size_t i = 0; i < group.size(); ++i) {
-    Traveller& traveller = group[i];
-    met_duplicate_ = options_.squared_threshold == 0.0 && absorb_duplicate(traveller.feature);
-    if (!met_duplicate_) {
-      if (lost || last_growth_ > found) {
-        find_ways(group, i);
-        found = clock_;
-        lost = false;
-      } else {
-        renew_way(traveller, found);
-      }
-      place(traveller);
-    }
-    total_weight_ += traveller.feature.weight;
-    if (leaf_count_ > options_.max_leaves || node_count() > options_.max_nodes) {
-      rebuild(progress);
-      lost = true;
-    }
-  }
-}
-
 void CfTree::find_ways(Group& group, std::size_t first) {
+  prepare(group, first);
   for (std::size_t i = first; i < group.size(); ++i) {
-    prepare(group[i], group.position(i));
-    group[i].path.clear();
+    group[i].path.resize(height_);
     group[i].leaf.node = root_;
   }
-  for (std::size_t level = height_; level > 0; --level)
+  for (std::size_t level = height_; level > 0; --level) {
+    find_entries(group, first, inner_);
     for (std::size_t i = first; i < group.size(); ++i) {
       Traveller& traveller = group[i];
-      const NodeId node = traveller.leaf.node;
-      traveller.path.push_back({node, nearest_entry(inner_, node, traveller)});
-      traveller.leaf.node = inner_.child(node, traveller.path.back().slot);
+      traveller.path[height_ - level] = traveller.leaf;
+      traveller.leaf.node = inner_.child(traveller.leaf.node, traveller.leaf.slot);
       pool(level - 1).prefetch_routing(traveller.leaf.node);
     }
-  for (std::size_t i = first; i < group.size(); ++i) {
-    Step& leaf = group[i].leaf;
-    leaf.slot = nearest_entry(leaf_, leaf.node, group[i]);
-    leaf_.prefetch_record(leaf.node, leaf.slot);
+  }
+  find_entries(group, first, leaf_);
+  for (std::size_t i = first; i < group.size(); ++i) leaf_.prefetch_record(group[i].leaf.node, group[i].leaf.slot);
+}
+
+// Sets the slot of each one's nearest entry in the node it has come to.
+void CfTree::find_entries(Group& group, std::size_t first, const NodePool& nodes) {
+  const std::size_t count = group.size();
+  const bool together =
+      group.all_rows() && routed_ && kernels_->nearest_of_rows && nodes.shape().slots == kGroupedSlots;
+  RowSearch searches[kLargestGroup];
+  if (together) {
+    for (std::size_t i = first; i < count; ++i) {
+      const NodeId node = group[i].leaf.node;
+      searches[i].routing = nodes.routing(node);
+      searches[i].count = nodes.count(node);
+      searches[i].query = group[i].query;
+    }
+    kernels_->nearest_of_rows(searches + first, count - first, nodes.shape());
+  }
+  for (std::size_t i = first; i < count; ++i) {
+    Step& step = group[i].leaf;
+    step.slot = together && searches[i].sure ? searches[i].slot : nearest_entry(nodes, step.node, group[i]);
   }
 }
 
@@ -164,11 +158,38 @@ void CfTree::renew_way(Traveller& traveller, std::uint64_t found) {
   renew(leaf_, node, traveller.leaf);
 }
 
-void CfTree::place(Traveller& traveller) {
+// The same where no inner node changed, and one before, of those from the first on, changed an entry of the leaf node:
+// of the others, the one that was the least distant is so still.
+void CfTree::renew_leaf(Group& group, std::size_t first, std::size_t last) {
+  Traveller& traveller = group[last];
+  Step& leaf = traveller.leaf;
+  const auto distance_to = [&](std::size_t slot) {
+    return squared_distance(options_.distance, traveller.feature, leaf_.seen_entry(leaf.node, slot));
+  };
+  std::size_t nearest = leaf.slot;
+  double least = distance_to(nearest);
+  for (std::size_t i = first; i < last; ++i) {
+    if (group[i].leaf.node != leaf.node) continue;
+    const std::size_t changed = group[i].leaf.slot;
+    if (changed == leaf.slot) {
+      leaf.slot = nearest_entry(leaf_, leaf.node, traveller);
+      return;
+    }
+    const double squared = distance_to(changed);
+    if (squared < least || (squared == least && changed < nearest)) {
+      least = squared;
+      nearest = changed;
+    }
+  }
+  leaf.slot = nearest;
+}
+
+SILVERBIRCH_INLINE void CfTree::place(Traveller& traveller) {
   const Feature& feature = traveller.feature;
   const NodeId node = traveller.leaf.node;
   if (leaf_.count(node) == 0 || !absorb(feature, traveller.leaf)) {
-    write(leaf_, {node, leaf_.count(node)++}, feature);
+    traveller.leaf.slot = leaf_.count(node)++;
+    write(leaf_, traveller.leaf, feature);
     ++leaf_count_;
     if (options_.squared_threshold == 0.0) directory_.put(feature.mean, dim_, node);
   }
@@ -178,7 +199,7 @@ void CfTree::place(Traveller& traveller) {
   if (leaf_.count(node) > options_.branching) split_upwards(node, traveller.path);
 }
 
-bool CfTree::absorb(const Feature& feature, const Step& target) {
+SILVERBIRCH_INLINE bool CfTree::absorb(const Feature& feature, const Step& target) {
   return kernels_->absorb_within(options_.absorption, options_.squared_threshold,
                                  leaf_.record(target.node, target.slot), leaf_.routing(target.node), leaf_.shape(),
                                  target.slot, feature, origin_.data());
@@ -206,13 +227,43 @@ bool CfTree::absorb_duplicate(const Feature& feature) {
 // An inner entry always has the weight of all that is below it. Its mean, which hardly moves once the entry is heavy,
 // is renewed only when the weight comes to its next step: so most rows change nothing that another row's way depends
 // on. The step follows from the weight alone: a tree that was stored goes on to the same bits.
-void CfTree::add_weight(const Step& target, double weight, const NodePool& nodes) {
+SILVERBIRCH_INLINE void CfTree::add_weight(const Step& target, double weight, const NodePool& nodes) {
   double& sum = inner_.record(target.node, target.slot)[dim_];
-  const double before = seen_weight(sum, kLeadingBits);
+  const double before = sum;
   sum += weight;
-  if (seen_weight(sum, kLeadingBits) == before) return;
+  if (((std::bit_cast<std::uint64_t>(before) ^ std::bit_cast<std::uint64_t>(sum)) & kLeadingBits) == 0) return;
   summarize(target.node, target.slot, nodes, inner_.child(target.node, target.slot));
   inner_.last_change(target.node) = last_inner_change_ = ++clock_;
+}
+
+// One after the other, to the same bits as if each had come alone; but the ways are found together, so that the memory
+// of one is fetched while the others are at work, and found again where one before changed what is on the way.
+void CfTree::insert(Group& group, const Progress& progress) {
+  std::uint64_t found = 0;
+  std::size_t first = 0;  // of those whose ways were found then
+  bool lost = true;
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    Traveller& traveller = group[i];
+    met_duplicate_ = options_.squared_threshold == 0.0 && absorb_duplicate(traveller.feature);
+    if (!met_duplicate_) {
+      if (lost || last_growth_ > found) {
+        find_ways(group, i);
+        found = clock_;
+        first = i;
+        lost = false;
+      } else if (last_inner_change_ > found || options_.squared_threshold == 0.0) {
+        renew_way(traveller, found);
+      } else if (leaf_.last_change(traveller.leaf.node) > found) {
+        renew_leaf(group, first, i);
+      }
+      place(traveller);
+    }
+    total_weight_ += traveller.feature.weight;
+    if (leaf_count_ > options_.max_leaves || node_count() > options_.max_nodes) {
+      rebuild(progress);
+      lost = true;
+    }
+  }
 }
 
 void CfTree::copy_to(double* record, const Feature& feature) const {
@@ -234,19 +285,20 @@ void CfTree::set_origin(const Features& amid) {
   has_origin_ = amid.size() > 0;
 }
 
-void CfTree::prepare(Traveller& traveller, float* position) {
-  const Feature& feature = traveller.feature;
+void CfTree::prepare(Group& group, std::size_t first) {
+  const double* means[kLargestGroup];
+  for (std::size_t i = first; i < group.size(); ++i) means[i] = group[i].feature.mean;
   if (!has_origin_) {
-    std::copy_n(feature.mean, dim_, origin_.begin());
+    std::copy_n(means[first], dim_, origin_.begin());
     has_origin_ = true;
   }
-  const float squared_norm = kernels_->position(feature.mean, origin_.data(), dim_, position);
-  const double variance = feature.sse / feature.weight;
-  routed_ = routed_ && squared_norm <= kLargestRoutedSquare && variance <= kLargestRoutedVariance &&
-            feature.weight >= kSmallestRoutedWeight && total_weight_ + feature.weight <= kLargestRoutedWeight;
-  traveller.query = {position, squared_norm, static_cast<float>(feature.weight), static_cast<float>(variance)};
+  kernels_->positions(means + first, group.size() - first, origin_.data(), dim_, group.queries() + first);
+  for (std::size_t i = first; i < group.size(); ++i) complete(group.queries()[i], group[i].feature);
+}
+
+Route CfTree::route(const Feature& feature) const {
   const bool row = options_.distance == CfDistance::ward && feature.weight == 1.0;
-  traveller.route = row ? Route::ward_row : static_cast<Route>(options_.distance);
+  return row ? Route::ward_row : static_cast<Route>(options_.distance);
 }
 
 // The least distant entry, the lowest slot among equals. Floats tell which come into question, doubles decide.
@@ -254,8 +306,8 @@ std::size_t CfTree::nearest_entry(const NodePool& nodes, NodeId node, const Trav
   const std::size_t count = nodes.count(node);
   float limit = 0.0f;
   if (routed_) {
-    const Candidates candidates = kernels_->nearest_entry[static_cast<std::size_t>(traveller.route)](
-        nodes.routing(node), nodes.shape(), count, traveller.query, values_.data());
+    const Candidates candidates = kernels_->nearest_entry[static_cast<std::size_t>(route(traveller.feature))](
+        nodes.routing(node), nodes.shape(), count, *traveller.query, values_.data());
     if (candidates.sure) return candidates.slot;
     limit = candidates.limit;
   }

@@ -90,8 +90,7 @@ class CfTree {
   // A feature on its way down, and where it has been.
   struct Traveller {
     Feature feature;
-    RouteQuery query;
-    Route route;
+    const RouteQuery* query;
     std::vector<Step> path;  // from the root to the parent of the leaf node
     Step leaf;
   };
@@ -103,7 +102,9 @@ class CfTree {
   void insert_in_groups(std::size_t count, Add add, const Progress& progress);
   void insert(Group& group, const Progress& progress);
   void find_ways(Group& group, std::size_t first);
+  void find_entries(Group& group, std::size_t first, const NodePool& nodes);
   void renew_way(Traveller& traveller, std::uint64_t found);
+  void renew_leaf(Group& group, std::size_t first, std::size_t last);
   void place(Traveller& traveller);
   bool absorb(const Feature& feature, const Step& target);
   bool absorb_duplicate(const Feature& feature);
@@ -112,7 +113,9 @@ class CfTree {
   void write(NodePool& nodes, const Step& target, const Feature& feature);
 
   void set_origin(const Features& amid);
-  void prepare(Traveller& traveller, float* position);
+  void prepare(Group& group, std::size_t first);
+  void complete(RouteQuery& query, const Feature& feature);
+  Route route(const Feature& feature) const;
   std::size_t nearest_entry(const NodePool& nodes, NodeId node, const Traveller& traveller);
   double squared_distance(CfDistance distance, const Feature& a, const Feature& b) const;
 

@@ -2,7 +2,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "cf_tree.hpp"
+#include "cf_tree_group.hpp"
 
 namespace silverbirch {
 
@@ -65,8 +65,8 @@ CfTree::CfTree(std::size_t dim, const TreeOptions& options, const TreeLevels& le
   total_weight_ = total_weight;
   set_origin(levels.entries.front());
   if (height_ > 0) root_ = inner_.create();
-  Traveller stored{};
   AlignedFloats position(inner_.shape().entry_floats);
+  RouteQuery query{position.data(), 0.0f, 0.0f, 0.0f};
   std::vector<NodeId> nodes = {root_};
   for (std::size_t l = 0; l <= height_; ++l) {
     const bool inner = l < height_;
@@ -81,8 +81,9 @@ CfTree::CfTree(std::size_t dim, const TreeOptions& options, const TreeLevels& le
       for (std::uint32_t s = 0; s < levels.counts[l][i]; ++s, ++entry) {
         if (s >= options.branching || entry >= levels.entries[l].size())
           throw std::invalid_argument("a stored tree must hold as many entries as its nodes count");
-        stored.feature = levels.entries[l][entry];
-        prepare(stored, position.data());  // notices what is beyond the range of the filter
+        const Feature stored = levels.entries[l][entry];
+        kernels_->positions(&stored.mean, 1, origin_.data(), dim_, &query);
+        complete(query, stored);
         write(here, {nodes[i], here.count(nodes[i])++}, levels.entries[l][entry]);
         if (!inner) continue;
         // The leaf pool starts with the node that was made for an empty tree.

@@ -81,21 +81,23 @@ SILVERBIRCH_INLINE void store_lanes(float* p, Floats v, unsigned lanes) {
 }
 
 SILVERBIRCH_INLINE Four smaller_four(Four a, Four b) { return a < b ? a : b; }
-SILVERBIRCH_INLINE float least(Four v) {
-  v = smaller_four(v, __builtin_shufflevector(v, v, 2, 3, 0, 1));
-  return smaller_four(v, __builtin_shufflevector(v, v, 1, 0, 3, 2))[0];
-}
+SILVERBIRCH_INLINE Four least_folded(Four v) { return v; }
 #if defined(__AVX__)
-SILVERBIRCH_INLINE float least(Eight v) {
-  return least(smaller_four(__builtin_shufflevector(v, v, 0, 1, 2, 3), __builtin_shufflevector(v, v, 4, 5, 6, 7)));
+SILVERBIRCH_INLINE Four least_folded(Eight v) {
+  return smaller_four(__builtin_shufflevector(v, v, 0, 1, 2, 3), __builtin_shufflevector(v, v, 4, 5, 6, 7));
 }
 #endif
 #if defined(__AVX512F__)
-SILVERBIRCH_INLINE float least(Floats v) {
+SILVERBIRCH_INLINE Four least_folded(Floats v) {
   const __m256 low = _mm512_castps512_ps256((__m512)v), high = _mm512_extractf32x8_ps((__m512)v, 1);
-  return least((Eight)_mm256_min_ps(low, high));
+  return least_folded((Eight)_mm256_min_ps(low, high));
 }
 #endif
+SILVERBIRCH_INLINE float least(Floats v) {
+  Four four = least_folded(v);
+  four = smaller_four(four, __builtin_shufflevector(four, four, 2, 3, 0, 1));
+  return smaller_four(four, __builtin_shufflevector(four, four, 1, 0, 3, 2))[0];
+}
 
 SILVERBIRCH_INLINE Four folded(Four v) { return v; }
 #if defined(__AVX__)
@@ -135,6 +137,28 @@ SILVERBIRCH_INLINE Floats sums_of_fours(Floats a, Floats b, Floats c, Floats d) 
 #endif
 // The sums of four vectors, side by side.
 SILVERBIRCH_INLINE Four sums_of(const Floats* v) { return folded(sums_of_fours(v[0], v[1], v[2], v[3])); }
+
+// The same for the least of each.
+SILVERBIRCH_INLINE Four smaller_of_fours(Four a, Four b, Four c, Four d) {
+  const Four ab = smaller_four(__builtin_shufflevector(a, b, 0, 4, 1, 5), __builtin_shufflevector(a, b, 2, 6, 3, 7));
+  const Four cd = smaller_four(__builtin_shufflevector(c, d, 0, 4, 1, 5), __builtin_shufflevector(c, d, 2, 6, 3, 7));
+  return smaller_four(__builtin_shufflevector(ab, cd, 0, 1, 4, 5), __builtin_shufflevector(ab, cd, 2, 3, 6, 7));
+}
+#if defined(__AVX512F__)
+SILVERBIRCH_INLINE Floats smaller_of_fours(Floats a, Floats b, Floats c, Floats d) {
+  const __m512 ab = _mm512_min_ps(_mm512_unpacklo_ps((__m512)a, (__m512)b), _mm512_unpackhi_ps((__m512)a, (__m512)b));
+  const __m512 cd = _mm512_min_ps(_mm512_unpacklo_ps((__m512)c, (__m512)d), _mm512_unpackhi_ps((__m512)c, (__m512)d));
+  return (Floats)_mm512_min_ps(_mm512_shuffle_ps(ab, cd, 0x44), _mm512_shuffle_ps(ab, cd, 0xee));
+}
+#elif defined(__AVX__)
+SILVERBIRCH_INLINE Floats smaller_of_fours(Floats a, Floats b, Floats c, Floats d) {
+  const __m256 ab = _mm256_min_ps(_mm256_unpacklo_ps((__m256)a, (__m256)b), _mm256_unpackhi_ps((__m256)a, (__m256)b));
+  const __m256 cd = _mm256_min_ps(_mm256_unpacklo_ps((__m256)c, (__m256)d), _mm256_unpackhi_ps((__m256)c, (__m256)d));
+  return (Floats)_mm256_min_ps(_mm256_shuffle_ps(ab, cd, 0x44), _mm256_shuffle_ps(ab, cd, 0xee));
+}
+#endif
+// The least of four vectors, side by side.
+SILVERBIRCH_INLINE Four least_of(const Floats* v) { return least_folded(smaller_of_fours(v[0], v[1], v[2], v[3])); }
 
 // As many fours as make a vector.
 SILVERBIRCH_INLINE Floats joined(const Four* v) {

@@ -90,7 +90,7 @@ class NodePool {
   void prefetch_routing(NodeId id) const {
     if (shape_.dim > kFewDimensions) return;
     const std::byte* begin = nodes_[id] + record_bytes();
-    const std::size_t size = std::min<std::size_t>(node_bytes() - record_bytes(), 32 * 64);
+    const std::size_t size = std::min<std::size_t>((shape_.mean_floats + shape_.slots) * sizeof(float), 32 * 64);
     for (std::size_t offset = 0; offset < size; offset += 64) __builtin_prefetch(begin + offset);
   }
   void prefetch_record(NodeId id, std::size_t s) const {

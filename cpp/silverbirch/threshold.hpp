@@ -28,10 +28,12 @@ inline constexpr int kMostHalvings = 8;
 
 // The share of the leaves a rebuild tries to free. While the tree has seen few points for its size, rebuilds are what
 // costs time and the threshold is far from where it will be, so the steps are large; later the leaves are worth more.
-inline double room_to_free(double points, double max_leaves) { return std::clamp(2.0 * max_leaves / points, 0.1, 0.3); }
+inline double room_to_free(double points, double max_leaves) {
+  return std::clamp(2.0 * max_leaves / points, 0.15, 0.32);
+}
 
 // Absorption threshold over merge threshold, in squares. The larger the step, the more room there is.
-inline double room_to_grow(double room) { return 1.1 + 3.0 * room; }
+inline double room_to_grow(double room) { return 1.1 + 2.6 * room; }
 
 // The threshold to absorb rows by, after leaves were merged by another.
 inline double absorption_threshold(double squared_merge_threshold, double room, double squared_threshold_before) {

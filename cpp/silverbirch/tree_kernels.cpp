@@ -10,13 +10,13 @@ namespace {
 // The values of kWidth entries from slot s on. Lanes are entries, the empty ones so far away that they lose.
 // D: the dimensions, or 0 to be told.
 template <class Kind, std::size_t D>
-SILVERBIRCH_INLINE Floats values_at(const float* routing, const NodeShape& shape, const RouteQuery& query,
-                                    std::size_t s) {
-  const std::size_t dim = D > 0 ? D : shape.dim;
+SILVERBIRCH_INLINE Floats values_at(const float* routing, std::size_t slots, std::size_t told_dim,
+                                    const RouteQuery& query, std::size_t s) {
+  const std::size_t dim = D > 0 ? D : told_dim;
   const float* row = routing + s;
-  Floats gap = {};
-  for (std::size_t k = 0; k < dim; ++k, row += shape.slots) gap = add_gap<Kind>(gap, query.position[k] - load(row));
-  return Kind::value(gap, load(row), load(row + shape.slots), query);
+  Floats gap = first_gap<Kind>(query.position[0] - load(row));
+  for (std::size_t k = 1; k < dim; ++k) gap = add_gap<Kind>(gap, query.position[k] - load(row + k * slots));
+  return Kind::value(gap, load(row + dim * slots), load(row + (dim + 1) * slots), query);
 }
 
 // The least of all values, and in each lane what else is small.
@@ -39,7 +39,7 @@ class Lowest {
     return static_cast<std::size_t>(__builtin_bit_cast(int, value) & number_bits_);
   }
   SILVERBIRCH_INLINE bool alone(float value, float limit) const {
-    return lanes_up_to(lowest_ == broadcast(value) ? second_ : smaller(lowest_, second_), limit) == 0;
+    return lanes_up_to(lowest_ == broadcast(value) ? second_ : lowest_, limit) == 0;
   }
 
  private:
@@ -52,12 +52,61 @@ template <class Kind, std::size_t D>
 Candidates nearest_entry(const float* routing, const NodeShape& shape, std::size_t count, const RouteQuery& query,
                          float* values) {
   Lowest lowest(shape);
-  for (std::size_t s = 0; s < count; s += kWidth) lowest.next(values_at<Kind, D>(routing, shape, query, s));
-  const float winner = lowest.value(), limit = doubtful_limit<Kind>(winner, shape, query);
+  for (std::size_t s = 0; s < count; s += kWidth)
+    lowest.next(values_at<Kind, D>(routing, shape.slots, shape.dim, query, s));
+  const float winner = lowest.value(), limit = doubtful_limit<Kind>(winner, shape, query.squared_norm);
   const std::size_t slot = lowest.slot(winner);
   if (lowest.alone(winner, limit)) return {slot, limit, true};
-  for (std::size_t s = 0; s < shape.slots; s += kWidth) store(values + s, values_at<Kind, D>(routing, shape, query, s));
+  for (std::size_t s = 0; s < shape.slots; s += kWidth)
+    store(values + s, values_at<Kind, D>(routing, shape.slots, shape.dim, query, s));
   return {slot, limit, false};
+}
+
+// Four rows at once, in the first slots of a node each. All loops are unrolled and the values stay in registers; the
+// least across lanes, a chain of operations that wait for each other, is found for all four together.
+template <std::size_t D, std::size_t Slots>
+SILVERBIRCH_INLINE void nearest_of_four(RowSearch* searches, const NodeShape& shape) {
+  constexpr std::size_t vectors = Slots / kWidth;
+  Floats values[4][vectors], lowest[4];
+#pragma GCC unroll 4
+  for (std::size_t i = 0; i < 4; ++i) {
+#pragma GCC unroll 16
+    for (std::size_t v = 0; v < vectors; ++v) {
+      values[i][v] = values_at<WardRowRoute, D>(searches[i].routing, kGroupedSlots, D, *searches[i].query, v * kWidth);
+      lowest[i] = v == 0 ? values[i][v] : smaller(lowest[i], values[i][v]);
+    }
+  }
+  const Four winners = least_of(lowest);
+  const Four norms = {searches[0].query->squared_norm, searches[1].query->squared_norm, searches[2].query->squared_norm,
+                      searches[3].query->squared_norm};
+  const Four limits = doubtful_limit<WardRowRoute>(winners, shape, norms);
+#pragma GCC unroll 4
+  for (std::size_t i = 0; i < 4; ++i) {
+    const Floats limit = broadcast(limits[i]);
+    std::uint64_t within = 0;
+#pragma GCC unroll 16
+    for (std::size_t v = 0; v < vectors; ++v) within |= std::uint64_t{lanes_up_to(values[i][v], limit)} << (v * kWidth);
+    searches[i].slot = static_cast<std::size_t>(__builtin_ctzll(within));
+    searches[i].sure = (within & (within - 1)) == 0;
+  }
+}
+
+// As many slots of each node as the fullest one needs: a loop whose end cannot be foreseen would cost more.
+template <std::size_t D>
+void nearest_of_rows(RowSearch* searches, std::size_t count, const NodeShape& shape) {
+  std::size_t most = 0, i = 0;
+  for (std::size_t r = 0; r < count; ++r) most = most < searches[r].count ? searches[r].count : most;
+  for (; i + 4 <= count; i += 4) {
+    if (most <= 16)
+      nearest_of_four<D, 16>(searches + i, shape);
+    else if (most <= 32)
+      nearest_of_four<D, 32>(searches + i, shape);
+    else if (most <= 48)
+      nearest_of_four<D, 48>(searches + i, shape);
+    else
+      nearest_of_four<D, 64>(searches + i, shape);
+  }
+  for (; i < count; ++i) searches[i].sure = false;
 }
 
 // The gap of slots that are not looked at: about that of an empty one. Its value must not overflow.
@@ -98,7 +147,7 @@ Candidates nearest_wide_entry(const float* routing, const NodeShape& shape, std:
     store(values + s, value);
     lowest.next(value);
   }
-  const float winner = lowest.value(), limit = doubtful_limit<Kind>(winner, shape, query);
+  const float winner = lowest.value(), limit = doubtful_limit<Kind>(winner, shape, query.squared_norm);
   return {lowest.slot(winner), limit, lowest.alone(winner, limit)};
 }
 
@@ -177,7 +226,7 @@ void merge(double* record, const Feature& other, std::size_t told_dim) {
 }
 
 template <std::size_t D>
-float position(const double* mean, const double* origin, std::size_t told_dim, float* place) {
+SILVERBIRCH_INLINE float position(const double* mean, const double* origin, std::size_t told_dim, float* place) {
   const std::size_t dim = D > 0 ? D : told_dim;
   for (std::size_t k = 0; k < dim; ++k) place[k] = static_cast<float>(mean[k] - origin[k]);
   float squared_norm = 0.0f;
@@ -191,6 +240,13 @@ float position(const double* mean, const double* origin, std::size_t told_dim, f
     squared_norm += sum(sums);
   }
   return squared_norm;
+}
+
+template <std::size_t D>
+void positions(const double* const* means, std::size_t count, const double* origin, std::size_t dim,
+               RouteQuery* queries) {
+  for (std::size_t i = 0; i < count; ++i)
+    queries[i].squared_norm = position<D>(means[i], origin, dim, queries[i].position);
 }
 
 // The squared distance of two features whose squared gap is known.
@@ -215,15 +271,27 @@ double squared_distance(CfDistance distance, const Feature& a, const Feature& b,
   return squared_by_gap(distance, squared_gap<D>(a.mean, b.mean, dim), a, b, dim);
 }
 
+// True only if the squared radius of the merged feature is below the threshold by more than rounding, and than what is
+// lost where numbers become too small. Most rows are absorbed, and products take less time than the exact quotients.
+SILVERBIRCH_INLINE bool surely_within(double squared_threshold, double gap, double n_a, double s_a, double n_b,
+                                      double s_b) {
+  const double n = n_a + n_b, sum = (s_a + s_b) * n + n_a * n_b * gap;
+  return sum > 1e-200 && sum < (1.0 - 1e-12) * squared_threshold * n * n;
+}
+
 template <std::size_t D>
-bool absorb_within(CfDistance criterion, double squared_threshold, double* record, float* routing,
-                   const NodeShape& shape, std::size_t slot, const Feature& other, const double* origin) {
+bool absorb_within(CfDistance criterion, double squared_threshold, double* __restrict record, float* __restrict routing,
+                   const NodeShape& shape, std::size_t slot, const Feature& other, const double* __restrict origin) {
   const std::size_t dim = D > 0 ? D : shape.dim;
   const double weight = record[dim], sse = record[dim + 1];
   const double gap = squared_gap<D>(other.mean, record, dim);
-  if (!(squared_by_gap(criterion, gap, other, {weight, record, sse}, dim) <= squared_threshold)) return false;
+  const bool surely =
+      criterion == CfDistance::radius && surely_within(squared_threshold, gap, other.weight, other.sse, weight, sse);
+  if (!surely && !(squared_by_gap(criterion, gap, other, {weight, record, sse}, dim) <= squared_threshold))
+    return false;
   const double sum_of_weights = weight + other.weight, share = other.weight / sum_of_weights;
-  for (std::size_t k = 0; k < dim; ++k) record[k] += share * (other.mean[k] - record[k]);
+  const double* __restrict mean = other.mean;
+  for (std::size_t k = 0; k < dim; ++k) record[k] += share * (mean[k] - record[k]);
   record[dim] = sum_of_weights;
   record[dim + 1] = sse + (other.sse + weight * share * gap);
   write_routing<D>(routing, shape, slot, record, origin);
@@ -236,13 +304,23 @@ void copy_for_routing(float* routing, const NodeShape& shape, std::size_t slot, 
   write_routing<D>(routing, shape, slot, record, origin);
 }
 
+// Of vectors of four, the values of four rows are more than the registers hold.
+template <std::size_t D>
+constexpr auto nearest_of_rows_if_wide() -> decltype(TreeKernels::nearest_of_rows) {
+  if constexpr (kWidth > 4)
+    return nearest_of_rows<D>;
+  else
+    return nullptr;
+}
+
 // In the order of Route; compiled for each number of dimensions where it pays.
 template <std::size_t D>
 constexpr TreeKernels few() {
   return {{nearest_entry<CentroidRoute, D>, nearest_entry<ManhattanRoute, 0>, nearest_entry<AverageRoute, D>,
            nearest_entry<DiameterRoute, 0>, nearest_entry<WardRoute, D>, nearest_entry<RadiusRoute, 0>,
            nearest_entry<WardRowRoute, D>},
-          position<D>,
+          nearest_of_rows_if_wide<D>(),
+          positions<D>,
           squared_distance<D>,
           copy_for_routing<D>,
           merge<D>,
@@ -253,7 +331,8 @@ constexpr TreeKernels many() {
   return {{nearest_wide_entry<CentroidRoute>, nearest_wide_entry<ManhattanRoute>, nearest_wide_entry<AverageRoute>,
            nearest_wide_entry<DiameterRoute>, nearest_wide_entry<WardRoute>, nearest_wide_entry<RadiusRoute>,
            nearest_wide_entry<WardRowRoute>},
-          position<0>,
+          nullptr,
+          positions<0>,
           squared_distance<0>,
           copy_for_routing<0>,
           merge<0>,

@@ -20,6 +20,7 @@
 namespace silverbirch {
 
 inline constexpr std::size_t kRouteLanes = 16;
+inline constexpr std::size_t kGroupedSlots = 64;   // of the nodes that rows are searched for in together
 inline constexpr std::size_t kFewDimensions = 16;  // loops are unrolled for each number of them
 
 // The filter's bounds hold within these; a tree that has seen anything beyond does without the filter.
@@ -50,8 +51,8 @@ SILVERBIRCH_INLINE double seen_weight(double weight, std::uint64_t weight_bits) 
 
 // A feature on its way down.
 struct RouteQuery {
-  const float* position;  // relative to the origin, padded with zeros to entry_floats
-  float squared_norm;     // of the position
+  float* position;     // relative to the origin, padded with zeros to entry_floats
+  float squared_norm;  // of the position
   float weight, variance;
 };
 
@@ -62,14 +63,27 @@ struct Candidates {
   bool sure;  // no other value is within the limit
 };
 
+// The search of one row, of weight one, for the entry that is nearest by Ward's distance.
+struct RowSearch {
+  const float* routing;
+  std::size_t count;
+  const RouteQuery* query;
+  std::size_t slot;  // found
+  bool sure;
+};
+
 struct TreeKernels {
   // If not sure, writes a value for each entry; those within the limit are candidates. `values` has room for as many
   // floats as slots. One function per Route.
   using NearestEntry = Candidates (*)(const float* routing, const NodeShape& shape, std::size_t count,
                                       const RouteQuery& query, float* values);
   std::array<NearestEntry, kRouteCount> nearest_entry;
-  // Writes where a mean is, seen from the origin; returns the squared norm.
-  float (*position)(const double* mean, const double* origin, std::size_t dim, float* position);
+  // The same as Route::ward_row for some rows at once, each in a node of kGroupedSlots; null where it does not pay. May
+  // leave a row unsure for no reason.
+  void (*nearest_of_rows)(RowSearch* searches, std::size_t count, const NodeShape& shape);
+  // Writes where each mean is, seen from the origin, and the squared norm of that.
+  void (*positions)(const double* const* means, std::size_t count, const double* origin, std::size_t dim,
+                    RouteQuery* queries);
   // In doubles, summed up in the same order on all instruction sets.
   double (*squared_distance)(CfDistance distance, const Feature& a, const Feature& b, std::size_t dim);
   // Renews the routing copy of one record.

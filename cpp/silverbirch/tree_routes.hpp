@@ -72,10 +72,18 @@ struct DiameterRoute {
 // e = 2^-14, that is what follows; constants are rounded up;
 // the relative part is shape.relative_doubt. For sums of absolute gaps, Q is at most sqrt(dim) times as
 // large. The last term is for what is too small for a float.
-template <class Kind>
-SILVERBIRCH_INLINE float doubtful_limit(float least_value, const NodeShape& shape, const RouteQuery& query) {
+template <class Kind, class Value>
+SILVERBIRCH_INLINE Value doubtful_limit(Value least_value, const NodeShape& shape, Value squared_norm) {
   const float norms = Kind::manhattan_gap ? static_cast<float>(shape.dim) : 1.0f;
-  return least_value + shape.relative_doubt * least_value + norms * (0x1p-29f * query.squared_norm + 1e-30f);
+  return least_value + shape.relative_doubt * least_value + norms * (0x1p-29f * squared_norm + 1e-30f);
+}
+
+template <class Kind>
+SILVERBIRCH_INLINE Floats first_gap(Floats difference) {
+  if constexpr (Kind::manhattan_gap)
+    return difference < 0.0f ? -difference : difference;
+  else
+    return difference * difference;
 }
 
 template <class Kind>

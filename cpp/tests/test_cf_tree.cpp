@@ -1,3 +1,4 @@
+#include <cmath>
 #include <stdexcept>
 
 #include "check.hpp"
@@ -55,11 +56,12 @@ bool same(const TreeLevels& a, const TreeLevels& b) {
 }
 
 // Groups are filled within one call. The first rows come twice, some at once and some later, while only exact
-// duplicates are absorbed; then there are rebuilds.
+// duplicates are absorbed; then there are rebuilds. Of a branching of 63 nodes are searched for several rows at once,
+// and in a tree of few nodes rows of a group change what others have found.
 void rows_that_go_down_together_change_no_bit() {
-  for (const std::size_t dim : {3, 17, 64, 100})
+  for (const std::size_t dim : {1, 3, 16, 17, 64, 100})
     for (const CfDistance distance : {CfDistance::ward, CfDistance::manhattan})
-      for (const std::size_t branching : {3, 9, 31}) {
+      for (const std::size_t branching : {3, 9, 31, 63}) {
         std::vector<double> points = random_points(100, dim, 11);
         points.insert(points.end(), points.end() - 6 * static_cast<std::ptrdiff_t>(dim), points.end());
         points.insert(points.end(), points.begin(), points.begin() + 50 * static_cast<std::ptrdiff_t>(dim));
@@ -73,6 +75,17 @@ void rows_that_go_down_together_change_no_bit() {
         CHECK(alone.rebuild_count() > 0 && together.rebuild_count() == alone.rebuild_count());
         CHECK(same(together.levels(), alone.levels()));
       }
+}
+
+void a_row_is_absorbed_up_to_the_very_threshold() {
+  for (const double scale : {0x1p-520, 1.0, 0x1p300}) {
+    const double points[] = {0.0, 2.0 * scale}, squared_radius = scale * scale;
+    for (const double squared_threshold : {squared_radius, std::nextafter(squared_radius, 0.0)}) {
+      CfTree tree(1, {.squared_threshold = squared_threshold});
+      tree.insert_rows(points, nullptr, 2, no_progress);
+      CHECK(tree.leaf_count() == (squared_threshold == squared_radius ? 1 : 2));
+    }
+  }
 }
 
 void an_interrupt_loses_nothing() {
@@ -115,5 +128,6 @@ int main() {
   leaves_sum_up_to_the_data();
   a_stored_tree_goes_on_to_the_same_bits();
   rows_that_go_down_together_change_no_bit();
+  a_row_is_absorbed_up_to_the_very_threshold();
   an_interrupt_loses_nothing();
 }
