@@ -34,6 +34,17 @@ class MergeHistory {
     merges_.push_back({static_cast<Id>(a), static_cast<Id>(b), height, rank});
   }
 
+  // For who keeps the ranks, see `finish`, and records many merges at once, on several threads: room for them first,
+  // then each in its place; in the end the ranks of the clusters that are left.
+  std::size_t make_room(std::size_t count) {
+    merges_.resize(merges_.size() + count);
+    return merges_.size() - count;
+  }
+  void record_at(std::size_t place, std::size_t a, std::size_t b, double height, double rank) {
+    merges_[place] = {static_cast<Id>(a), static_cast<Id>(b), height, rank};
+  }
+  void set_rank(std::size_t cluster, double rank) { rank_of_[cluster] = rank; }
+
   // For prototype linkages: of all merges or of none.
   void record(std::size_t a, std::size_t b, double height, std::size_t prototype) {
     record(a, b, height);
