@@ -37,14 +37,16 @@ class IndexedClusters {
         alive_(features.size),
         now_(features.size, features.dim),
         boxes_(features.dim, kClusterLeaf, nearness) {
-    for (std::size_t i = 0; i < features.size; ++i) {
-      const Feature feature = features[i];
-      const double weight = vote == Vote::equal ? 1.0 : feature.weight;
-      now_.cluster[i] = {weight, feature.sse / feature.weight * weight};
-      double* mean = lane(i);
-      for (std::size_t k = 0; k < dim_; ++k) mean[k * kLanes] = feature.mean[k];
-      set_term(i);
-    }
+    parallel_for(features.size, 4096, threads, no_progress, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const Feature feature = features[i];
+        const double weight = vote == Vote::equal ? 1.0 : feature.weight;
+        now_.cluster[i] = {weight, feature.sse / feature.weight * weight};
+        double* mean = lane(i);
+        for (std::size_t k = 0; k < dim_; ++k) mean[k * kLanes] = feature.mean[k];
+        set_term(i);
+      }
+    });
     now_.names = names;
     reorder();
   }
@@ -60,7 +62,7 @@ class IndexedClusters {
 
   // Has a copy in float32 made and kept up to date, through which `nearest` finds the same in less time.
   void filter_searches() {
-    filter_.emplace(tree_, nearness_);
+    filter_.emplace(tree_, nearness_, threads_);
     filter_->pack(tree_, threads_, progress_);
     find_filtered_ =
         kernels().filtered->nearest_to_slot[static_cast<std::size_t>(nearness_)][IndexSearch::unrolled(dim_)];
@@ -173,8 +175,8 @@ class IndexedClusters {
     }
 
     std::size_t dim;
-    AlignedDoubles blocks;  // means and terms
-    std::vector<Cluster> cluster;
+    UnsetVector<double> blocks;  // means and terms
+    UnsetVector<Cluster> cluster;
     std::vector<std::uint32_t> names;
   };
 

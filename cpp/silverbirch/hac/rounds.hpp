@@ -18,6 +18,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "../aligned.hpp"
 #include "../index/search.hpp"
 #include "../merge_history.hpp"
 #include "../parallel.hpp"
@@ -33,7 +34,7 @@ class Rounds {
         history_(history),
         threads_(threads),
         progress_(progress),
-        pointers_(clusters.slot_count()) {}
+        pointers_(clusters.slot_count(), kNowhere) {}
 
   // Until no more than `few` clusters are left.
   void run(std::size_t few = 1) {
@@ -60,13 +61,14 @@ class Rounds {
 
   // Valid as long as the cluster pointed at is what it was.
   struct Pointer {
-    Slot slot = kNoSlot;
-    std::uint32_t version_seen = 0;
-    double distance = kBeyondAll;
-    std::uint32_t version = 0;   // of this slot: how often its cluster has changed
-    Slot merged_into = kNoSlot;  // where this slot's cluster went
-    double rank = 0.0;           // of this slot's cluster, see MergeHistory; here it is near at hand
+    Slot slot;
+    std::uint32_t version_seen;
+    double distance;
+    std::uint32_t version;  // of this slot: how often its cluster has changed
+    Slot merged_into;       // where this slot's cluster went
+    double rank;            // of this slot's cluster, see MergeHistory; here it is near at hand
   };
+  static constexpr Pointer kNowhere = {kNoSlot, 0, kBeyondAll, 0, kNoSlot, 0.0};
 
   bool valid(Slot slot) const {
     const Pointer& p = pointers_[slot];
@@ -87,7 +89,9 @@ class Rounds {
 
   NearestSlot nearest_of(Slot slot) const { return {pointers_[slot].slot, pointers_[slot].distance}; }
 
-  std::size_t threads_for(std::size_t slots) const { return slots < kWorthAThread ? 1 : threads_; }
+  std::size_t threads_for(std::size_t slots, std::size_t worth_it = kWorthAThread) const {
+    return slots < worth_it ? 1 : threads_;
+  }
 
   // In the order they are given. The test reads only.
   template <class Test>
@@ -120,7 +124,8 @@ class Rounds {
   std::vector<Slot> look(std::vector<Slot> queries) {
     const Progress polls{[&](std::size_t, std::size_t) { progress_.poll(); }};
     // A search reads of other pointers only what became of their slots, which does not change meanwhile.
-    parallel_for(queries.size(), kPiece, threads_for(queries.size()), polls, [&](std::size_t begin, std::size_t end) {
+    const std::size_t threads = threads_for(queries.size(), kSearchesWorthAThread);
+    parallel_for(queries.size(), kPiece, threads, polls, [&](std::size_t begin, std::size_t end) {
       std::size_t visits = 0;
       for (std::size_t i = begin; i < end; ++i) {
         const NearestSlot found = clusters_.nearest(queries[i], known_neighbour(queries[i]), visits);
@@ -207,7 +212,7 @@ class Rounds {
   }
 
   void move(const std::vector<Slot>& moved, std::vector<Slot>& fresh) {
-    std::vector<Pointer> pointers(clusters_.slot_count());
+    UnsetVector<Pointer> pointers(clusters_.slot_count());  // nobody looks at a slot that none has moved to
     const auto move_one = [&](std::size_t old) {
       if (moved[old] == kNoSlot) return;
       Pointer p = pointers_[old];
@@ -230,14 +235,14 @@ class Rounds {
     fresh = in_order(std::move(fresh));
   }
 
-  static constexpr std::size_t kPiece = 256, kWorthAThread = 2048;
+  static constexpr std::size_t kPiece = 64, kWorthAThread = 2048, kSearchesWorthAThread = 256;
   static constexpr std::uint32_t kNeverSeen = static_cast<std::uint32_t>(-1);
 
   Clusters& clusters_;
   MergeHistory& history_;
   std::size_t threads_;
   const Progress& progress_;
-  std::vector<Pointer> pointers_;
+  UnsetVector<Pointer> pointers_;
   std::vector<Slot> touched_;
 };
 
