@@ -189,14 +189,32 @@ void PartitionedTree::for_each_part(std::size_t threads, Work work) const {
 template <class Batch>
 std::vector<PartitionedTree::Queue> PartitionedTree::route(const Batch& batch, std::size_t begin, std::size_t end,
                                                            std::size_t threads) const {
-  std::vector<std::uint32_t> part_of_row(end - begin);
-  parallel_for(end - begin, 8192, threads, no_progress, [&](std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i)
-      part_of_row[i] = static_cast<std::uint32_t>(partition_.part_of(batch.mean(begin + i)));
+  constexpr std::size_t piece = 4096;
+  const std::size_t count = end - begin, pieces = (count + piece - 1) / piece;
+  std::vector<Queue> queues(trees_.size() + 1);  // the last is for rows of no weight
+  std::vector<std::uint32_t> part_of_row(count);
+  std::vector<std::size_t> places(pieces * queues.size());  // how many rows of a piece are of a part; then where they go
+  parallel_for(count, piece, threads, no_progress, [&](std::size_t first, std::size_t last) {
+    partition_.parts_of(batch.mean(begin + first), last - first, part_of_row.data() + first);
+    std::vector<std::size_t> counts(queues.size());
+    for (std::size_t i = first; i < last; ++i) {
+      if (!(batch.weight(begin + i) > 0.0)) part_of_row[i] = static_cast<std::uint32_t>(trees_.size());
+      ++counts[part_of_row[i]];
+    }
+    std::ranges::copy(counts, places.begin() + static_cast<std::ptrdiff_t>(first / piece * queues.size()));
   });
-  std::vector<Queue> queues(trees_.size());
-  for (std::size_t i = begin; i < end; ++i)
-    if (batch.weight(i) > 0.0) queues[part_of_row[i - begin]].rows.push_back(static_cast<std::uint32_t>(i - begin));
+  for (std::size_t part = 0; part < queues.size(); ++part) {
+    std::size_t rows = 0;
+    for (std::size_t p = 0; p < pieces; ++p) rows += std::exchange(places[p * queues.size() + part], rows);
+    queues[part].rows.resize(rows);
+  }
+  parallel_for(count, piece, threads, no_progress, [&](std::size_t first, std::size_t last) {
+    std::vector<std::uint32_t*> next(queues.size());
+    for (std::size_t part = 0; part < queues.size(); ++part)
+      next[part] = queues[part].rows.data() + places[first / piece * queues.size() + part];
+    for (std::size_t i = first; i < last; ++i) *next[part_of_row[i]]++ = static_cast<std::uint32_t>(i);
+  });
+  queues.pop_back();
   return queues;
 }
 
@@ -233,10 +251,10 @@ void PartitionedTree::divide() {
   for (std::size_t part = 0; part < part_count_; ++part) trees_.emplace_back(dim_, options);
   std::vector<Features> of_part(part_count_, Features{dim_, {}, {}, {}});
   for (std::size_t i = 0; i < leaves.size(); ++i) of_part[partition_.part_of(leaves[i].mean)].push_back(leaves[i]);
-  for (std::size_t part = 0; part < part_count_; ++part) {
+  for_each_part(threads_for(leaves.size()), [&](std::size_t part) {
     trees_[part].insert_features(view(of_part[part]), no_progress);
     trees_[part].raise_threshold(pilot.squared_threshold());
-  }
+  });
 }
 
 std::vector<CfTree> PartitionedTree::merged(double squared_merge_threshold, std::size_t threads) {
