@@ -50,6 +50,9 @@ struct RowBatch {
   std::size_t size, dim;
 
   double weight(std::size_t i) const { return weights ? weights[i] : 1.0; }
+  double sum_of_weights(std::size_t begin, std::size_t end, double sum) const {
+    return weights ? std::accumulate(weights + begin, weights + end, sum) : sum + static_cast<double>(end - begin);
+  }
   const Scalar* mean(std::size_t i) const { return rows + i * dim; }
 
   // chosen: counted from `begin` on
@@ -63,6 +66,9 @@ struct FeatureBatch {
   std::size_t size, dim;
 
   double weight(std::size_t i) const { return features.weight[i]; }
+  double sum_of_weights(std::size_t begin, std::size_t end, double sum) const {
+    return std::accumulate(features.weight + begin, features.weight + end, sum);
+  }
   const double* mean(std::size_t i) const { return features.mean + i * dim; }
 
   void insert_into(CfTree& tree, std::size_t begin, const std::uint32_t* chosen, std::size_t count) const {
@@ -171,7 +177,7 @@ void PartitionedTree::insert_block(const Batch& batch, std::size_t begin, std::s
     std::ranges::stable_sort(order, std::greater(), [&](std::size_t part) { return queues[part].waiting(); });
     for_each_part(threads, [&](std::size_t i) { queues[order[i]].insert_into(trees_[order[i]], batch, begin); });
   }
-  for (std::size_t i = begin; i < end; ++i) counts_.weight += batch.weight(i);
+  counts_.weight = batch.sum_of_weights(begin, end, counts_.weight);
 }
 
 std::size_t PartitionedTree::threads_for(std::size_t row_count) const {
@@ -193,7 +199,8 @@ std::vector<PartitionedTree::Queue> PartitionedTree::route(const Batch& batch, s
   const std::size_t count = end - begin, pieces = (count + piece - 1) / piece;
   std::vector<Queue> queues(trees_.size() + 1);  // the last is for rows of no weight
   std::vector<std::uint32_t> part_of_row(count);
-  std::vector<std::size_t> places(pieces * queues.size());  // how many rows of a piece are of a part; then where they go
+  std::vector<std::size_t> places(pieces *
+                                  queues.size());  // how many rows of a piece are of a part; then where they go
   parallel_for(count, piece, threads, no_progress, [&](std::size_t first, std::size_t last) {
     partition_.parts_of(batch.mean(begin + first), last - first, part_of_row.data() + first);
     std::vector<std::size_t> counts(queues.size());
@@ -294,8 +301,10 @@ void PartitionedTree::rebuild() {
     }
     failed = tried;
     const double absorption = absorption_threshold(tried, room, squared_threshold());
-    trees_ = std::move(smaller);
-    for (CfTree& tree : trees_) tree.raise_threshold(absorption);
+    for_each_part(threads, [&](std::size_t part) {  // what a tree held is given back node by node
+      trees_[part] = std::move(smaller[part]);
+      trees_[part].raise_threshold(absorption);
+    });
     ++counts_.rebuilds;
     least_growth = 1.0 + 2.0 * (least_growth - 1.0);
   } while (is_full(kEnough));

@@ -66,6 +66,8 @@ class SpacePartition {
     const std::size_t dim = Dim ? Dim : any_dim;
     double sums[4] = {0.0, 0.0, 0.0, 0.0};
     std::size_t k = 0;
+    if (dim >= 4)
+      for (; k < 4; ++k) sums[k] = normal[k] * static_cast<double>(row[k]);
     for (; k + 4 <= dim; k += 4)
       for (std::size_t lane = 0; lane < 4; ++lane) sums[lane] += normal[k + lane] * static_cast<double>(row[k + lane]);
     for (; k < dim; ++k) sums[0] += normal[k] * static_cast<double>(row[k]);

@@ -20,7 +20,8 @@ class FilterCopy {
   FilterCopy(const PackedTree& tree, Nearness nearness, std::size_t threads)
       : dim_(tree.dim), ward_(nearness == Nearness::ward), origin_(tree.dim), boxes_(tree.dim, kClusterLeaf, nearness) {
     std::vector<Range> ranges(dim_ + 1);  // the last is that of the terms
-    parallel_for(ranges.size(), 1, threads, no_progress, [&](std::size_t k, std::size_t) { ranges[k] = range(tree, k); });
+    parallel_for(ranges.size(), 1, threads, no_progress,
+                 [&](std::size_t k, std::size_t) { ranges[k] = range(tree, k); });
     double reach = 1e-120;  // whose square is still a normal number, even by the largest weight
     for (std::size_t k = 0; k < dim_; ++k) {
       const auto [least, most] = ranges[k];
