@@ -26,20 +26,20 @@ struct DistinctFeatures {
 // and threads do not meet.
 inline std::vector<std::uint32_t> first_of_same(const FeaturesView& features, std::size_t threads) {
   struct Row {
-    std::uint64_t hash;
-    std::uint32_t number;
+    std::uint32_t hash, number;
   };
-  constexpr std::size_t kParts = 64, kPartShift = 58;
+  constexpr std::size_t kParts = 64, kPartShift = 26;
   constexpr std::uint32_t kEmpty = static_cast<std::uint32_t>(-1);
   const std::size_t dim = features.dim;
-  const auto part_of = [](std::uint64_t hash) { return hash >> kPartShift; };
+  const auto part_of = [](std::uint32_t hash) { return hash >> kPartShift; };
 
-  std::vector<std::uint64_t> hashes(features.size);
+  std::vector<std::uint32_t> hashes(features.size);  // the upper halves: enough, and half the memory
   parallel_for(features.size, 8192, threads, no_progress, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) hashes[i] = hash_of_row(features.mean + i * dim, dim);
+    for (std::size_t i = begin; i < end; ++i)
+      hashes[i] = static_cast<std::uint32_t>(hash_of_row(features.mean + i * dim, dim) >> 32);
   });
   std::array<std::size_t, kParts + 1> end_of = {};  // while rows come to their parts, where the next one goes
-  for (const std::uint64_t hash : hashes) ++end_of[part_of(hash) + 1];
+  for (const std::uint32_t hash : hashes) ++end_of[part_of(hash) + 1];
   for (std::size_t part = 1; part <= kParts; ++part) end_of[part] += end_of[part - 1];
   std::vector<Row> rows(features.size);
   for (std::size_t i = 0; i < features.size; ++i)

@@ -184,8 +184,10 @@ class Rounds {
     const auto is_reciprocal = [&](Slot a) {
       return clusters_.exists(a) && valid(a) && pointers_[pointers_[a].slot].slot == a && valid(pointers_[a].slot);
     };
+    const std::vector<Slot> found = those_of(touched_, is_reciprocal);
     std::vector<MergingPair> pairs;
-    for (const Slot a : those_of(touched_, is_reciprocal)) {
+    pairs.reserve(found.size());
+    for (const Slot a : found) {
       const auto [b, distance] = nearest_of(a);
       if (b == kNoSlot || pointers_[b].slot != a) continue;  // found from the other side already, or twice
       pointers_[b].slot = kNoSlot;
