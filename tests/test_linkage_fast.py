@@ -315,6 +315,22 @@ def test_many_rows_give_the_same_bits_on_any_number_of_threads(method, name):
     assert len(results) == 1
 
 
+@pytest.mark.parametrize("method", ["ward", "average"])
+@pytest.mark.parametrize("name", ["uniform", "clustered", "grid"])
+def test_pairs_of_a_round_are_merged_to_the_same_bits_on_any_number_of_threads(method, name):
+    """So many rows that several threads merge, and widen the same boxes; the grid has thousands of equal distances."""
+    X = {
+        "uniform": np.random.default_rng(1).uniform(size=(20_000, 3)),
+        "clustered": clustered(20_000, 4, 0.05),
+        "grid": np.stack(np.meshgrid(*[np.arange(27.0)] * 3), axis=-1).reshape(-1, 3),
+    }[name]
+    results = {
+        sb.linkage(X, method, metric="sqeuclidean" if method == "average" else "euclidean", n_jobs=n_jobs).tobytes()
+        for n_jobs in (1, 2, 3)
+    }
+    assert len(results) == 1
+
+
 @pytest.mark.parametrize("method", ["ward", "centroid", "single"])
 def test_grids_of_many_rows_merge_at_equal_heights(method):
     """All ties: thousands of pairs are nearest at once."""

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <new>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace silverbirch {
@@ -25,6 +27,27 @@ struct AlignedAllocator {
   }
 };
 
+// Leaves new elements unset, for large memory that several threads will fill: the first write to a page has the system
+// provide it, which takes longer than the writing.
+template <class T>
+struct UnsetAllocator : AlignedAllocator<T> {
+  UnsetAllocator() = default;
+  template <class U>
+  UnsetAllocator(const UnsetAllocator<U>&) {}
+
+  template <class U>
+  void construct(U* p) {
+    static_assert(std::is_trivially_default_constructible_v<U>);
+    ::new (static_cast<void*>(p)) U;
+  }
+  template <class U, class... Arguments>
+  void construct(U* p, Arguments&&... arguments) {
+    ::new (static_cast<void*>(p)) U(std::forward<Arguments>(arguments)...);
+  }
+};
+
+template <class T>
+using UnsetVector = std::vector<T, UnsetAllocator<T>>;
 using AlignedDoubles = std::vector<double, AlignedAllocator<double>>;
 using AlignedFloats = std::vector<float, AlignedAllocator<float>>;
 

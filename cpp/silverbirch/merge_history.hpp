@@ -9,13 +9,15 @@
 #include <stdexcept>
 #include <vector>
 
+#include "ascending.hpp"
+
 namespace silverbirch {
 
 // What a clustering algorithm hands back: scipy's Z with heights still in the units the algorithm worked in, and for
 // prototype linkages the object that stands for each merged cluster.
 struct Merges {
-  std::vector<double> z;  // row-major, four columns
-  std::vector<std::size_t> prototypes;
+  std::vector<double> z;                // row-major, four columns
+  std::vector<std::size_t> prototypes;  // zeros for other linkages
 };
 
 // An algorithm names a cluster by any of its objects, so it can keep a merged cluster in the place of one of the two.
@@ -34,6 +36,17 @@ class MergeHistory {
     merges_.push_back({static_cast<Id>(a), static_cast<Id>(b), height, rank});
   }
 
+  // For who keeps the ranks, see `finish`, and records many merges at once, on several threads: room for them first,
+  // then each in its place; in the end the ranks of the clusters that are left.
+  std::size_t make_room(std::size_t count) {
+    merges_.resize(merges_.size() + count);
+    return merges_.size() - count;
+  }
+  void record_at(std::size_t place, std::size_t a, std::size_t b, double height, double rank) {
+    merges_[place] = {static_cast<Id>(a), static_cast<Id>(b), height, rank};
+  }
+  void set_rank(std::size_t cluster, double rank) { rank_of_[cluster] = rank; }
+
   // For prototype linkages: of all merges or of none.
   void record(std::size_t a, std::size_t b, double height, std::size_t prototype) {
     record(a, b, height);
@@ -47,8 +60,10 @@ class MergeHistory {
   // rank is also the height: it differs by rounding only.
   Merges finish(bool monotone) && {
     Merges result;
-    result.prototypes = sorted_prototypes();
-    std::stable_sort(merges_.begin(), merges_.end(), [](const Merge& x, const Merge& y) { return x.rank < y.rank; });
+    const std::vector<Id> order = ascending(merges_.size(), [&](std::size_t i) { return merges_[i].rank; });
+    result.prototypes.resize(merges_.size());
+    if (!prototypes_.empty())
+      for (std::size_t i = 0; i < order.size(); ++i) result.prototypes[i] = prototypes_[order[i]];
     std::vector<Id> parent(2 * objects_);
     std::iota(parent.begin(), parent.end(), Id{0});
     const auto root = [&](Id x) {
@@ -59,7 +74,15 @@ class MergeHistory {
 
     result.z.reserve(4 * merges_.size());
     Id node = static_cast<Id>(objects_);
-    for (const Merge& merge : merges_) {
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      // Merges and their objects lie anywhere: fetched ahead, they arrive in time.
+      constexpr std::size_t kAhead = 8;
+      if (i + 2 * kAhead < order.size()) __builtin_prefetch(&merges_[order[i + 2 * kAhead]]);
+      if (i + kAhead < order.size()) {
+        __builtin_prefetch(&parent[merges_[order[i + kAhead]].a]);
+        __builtin_prefetch(&parent[merges_[order[i + kAhead]].b]);
+      }
+      const Merge& merge = merges_[order[i]];
       const Id a = root(merge.a), b = root(merge.b);
       parent[a] = parent[b] = node;
       leaves[node] = leaves[a] + leaves[b];
@@ -77,17 +100,6 @@ class MergeHistory {
     Id a, b;
     double height, rank;
   };
-
-  // In the order the merges will have; zeros if there are none.
-  std::vector<std::size_t> sorted_prototypes() const {
-    std::vector<std::size_t> sorted(merges_.size());
-    if (prototypes_.empty()) return sorted;
-    std::iota(sorted.begin(), sorted.end(), std::size_t{0});
-    std::stable_sort(sorted.begin(), sorted.end(),
-                     [&](std::size_t x, std::size_t y) { return merges_[x].rank < merges_[y].rank; });
-    for (std::size_t& place : sorted) place = prototypes_[place];
-    return sorted;
-  }
 
   std::size_t objects_;
   std::vector<double> rank_of_;

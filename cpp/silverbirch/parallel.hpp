@@ -80,4 +80,22 @@ void parallel_for(std::size_t count, std::size_t piece, std::size_t threads, con
   progress(count, count);
 }
 
+// What take(i, place) writes to its place for i in [0, count), in order; where it returns false, it is left out.
+template <class T, class Take>
+std::vector<T> parallel_collect(std::size_t count, std::size_t threads, Take take) {
+  constexpr std::size_t piece = 8192;
+  std::vector<T> taken(count);
+  std::vector<std::size_t> taken_of_piece((count + piece - 1) / piece);
+  parallel_for(count, piece, threads, no_progress, [&](std::size_t begin, std::size_t end) {
+    T* place = taken.data() + begin;
+    for (std::size_t i = begin; i < end; ++i) place += take(i, *place);  // no branch that nobody could foresee
+    taken_of_piece[begin / piece] = static_cast<std::size_t>(place - (taken.data() + begin));
+  });
+  auto last = taken.begin();
+  for (std::size_t p = 0; p < taken_of_piece.size(); ++p)
+    last = std::copy_n(taken.begin() + static_cast<std::ptrdiff_t>(p * piece), taken_of_piece[p], last);
+  taken.erase(last, taken.end());
+  return taken;
+}
+
 }  // namespace silverbirch

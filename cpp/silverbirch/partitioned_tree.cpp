@@ -50,6 +50,9 @@ struct RowBatch {
   std::size_t size, dim;
 
   double weight(std::size_t i) const { return weights ? weights[i] : 1.0; }
+  double sum_of_weights(std::size_t begin, std::size_t end, double sum) const {
+    return weights ? std::accumulate(weights + begin, weights + end, sum) : sum + static_cast<double>(end - begin);
+  }
   const Scalar* mean(std::size_t i) const { return rows + i * dim; }
 
   // chosen: counted from `begin` on
@@ -63,6 +66,9 @@ struct FeatureBatch {
   std::size_t size, dim;
 
   double weight(std::size_t i) const { return features.weight[i]; }
+  double sum_of_weights(std::size_t begin, std::size_t end, double sum) const {
+    return std::accumulate(features.weight + begin, features.weight + end, sum);
+  }
   const double* mean(std::size_t i) const { return features.mean + i * dim; }
 
   void insert_into(CfTree& tree, std::size_t begin, const std::uint32_t* chosen, std::size_t count) const {
@@ -171,7 +177,7 @@ void PartitionedTree::insert_block(const Batch& batch, std::size_t begin, std::s
     std::ranges::stable_sort(order, std::greater(), [&](std::size_t part) { return queues[part].waiting(); });
     for_each_part(threads, [&](std::size_t i) { queues[order[i]].insert_into(trees_[order[i]], batch, begin); });
   }
-  for (std::size_t i = begin; i < end; ++i) counts_.weight += batch.weight(i);
+  counts_.weight = batch.sum_of_weights(begin, end, counts_.weight);
 }
 
 std::size_t PartitionedTree::threads_for(std::size_t row_count) const {
@@ -189,14 +195,33 @@ void PartitionedTree::for_each_part(std::size_t threads, Work work) const {
 template <class Batch>
 std::vector<PartitionedTree::Queue> PartitionedTree::route(const Batch& batch, std::size_t begin, std::size_t end,
                                                            std::size_t threads) const {
-  std::vector<std::uint32_t> part_of_row(end - begin);
-  parallel_for(end - begin, 8192, threads, no_progress, [&](std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i)
-      part_of_row[i] = static_cast<std::uint32_t>(partition_.part_of(batch.mean(begin + i)));
+  constexpr std::size_t piece = 4096;
+  const std::size_t count = end - begin, pieces = (count + piece - 1) / piece;
+  std::vector<Queue> queues(trees_.size() + 1);  // the last is for rows of no weight
+  std::vector<std::uint32_t> part_of_row(count);
+  std::vector<std::size_t> places(pieces *
+                                  queues.size());  // how many rows of a piece are of a part; then where they go
+  parallel_for(count, piece, threads, no_progress, [&](std::size_t first, std::size_t last) {
+    partition_.parts_of(batch.mean(begin + first), last - first, part_of_row.data() + first);
+    std::vector<std::size_t> counts(queues.size());
+    for (std::size_t i = first; i < last; ++i) {
+      if (!(batch.weight(begin + i) > 0.0)) part_of_row[i] = static_cast<std::uint32_t>(trees_.size());
+      ++counts[part_of_row[i]];
+    }
+    std::ranges::copy(counts, places.begin() + static_cast<std::ptrdiff_t>(first / piece * queues.size()));
   });
-  std::vector<Queue> queues(trees_.size());
-  for (std::size_t i = begin; i < end; ++i)
-    if (batch.weight(i) > 0.0) queues[part_of_row[i - begin]].rows.push_back(static_cast<std::uint32_t>(i - begin));
+  for (std::size_t part = 0; part < queues.size(); ++part) {
+    std::size_t rows = 0;
+    for (std::size_t p = 0; p < pieces; ++p) rows += std::exchange(places[p * queues.size() + part], rows);
+    queues[part].rows.resize(rows);
+  }
+  parallel_for(count, piece, threads, no_progress, [&](std::size_t first, std::size_t last) {
+    std::vector<std::uint32_t*> next(queues.size());
+    for (std::size_t part = 0; part < queues.size(); ++part)
+      next[part] = queues[part].rows.data() + places[first / piece * queues.size() + part];
+    for (std::size_t i = first; i < last; ++i) *next[part_of_row[i]]++ = static_cast<std::uint32_t>(i);
+  });
+  queues.pop_back();
   return queues;
 }
 
@@ -233,10 +258,10 @@ void PartitionedTree::divide() {
   for (std::size_t part = 0; part < part_count_; ++part) trees_.emplace_back(dim_, options);
   std::vector<Features> of_part(part_count_, Features{dim_, {}, {}, {}});
   for (std::size_t i = 0; i < leaves.size(); ++i) of_part[partition_.part_of(leaves[i].mean)].push_back(leaves[i]);
-  for (std::size_t part = 0; part < part_count_; ++part) {
+  for_each_part(threads_for(leaves.size()), [&](std::size_t part) {
     trees_[part].insert_features(view(of_part[part]), no_progress);
     trees_[part].raise_threshold(pilot.squared_threshold());
-  }
+  });
 }
 
 std::vector<CfTree> PartitionedTree::merged(double squared_merge_threshold, std::size_t threads) {
@@ -276,8 +301,10 @@ void PartitionedTree::rebuild() {
     }
     failed = tried;
     const double absorption = absorption_threshold(tried, room, squared_threshold());
-    trees_ = std::move(smaller);
-    for (CfTree& tree : trees_) tree.raise_threshold(absorption);
+    for_each_part(threads, [&](std::size_t part) {  // what a tree held is given back node by node
+      trees_[part] = std::move(smaller[part]);
+      trees_[part].raise_threshold(absorption);
+    });
     ++counts_.rebuilds;
     least_growth = 1.0 + 2.0 * (least_growth - 1.0);
   } while (is_full(kEnough));

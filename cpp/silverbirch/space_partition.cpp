@@ -77,7 +77,7 @@ void SpacePartition::divide(const Features& sample, std::vector<std::size_t> mem
   std::vector<std::pair<double, std::size_t>> order;
   double total = 0.0, passed = 0.0;
   for (const std::size_t i : members) {
-    order.emplace_back(along(place, sample.mean.data() + i * dim_), i);
+    order.emplace_back(along<0>(normal.data(), sample.mean.data() + i * dim_, dim_), i);
     total += sample.weight[i];
   }
   std::sort(order.begin(), order.end());

@@ -14,6 +14,15 @@ int main() {
       });
       for (const int n : visits) CHECK(n == 1);
     }
+  for (const std::size_t threads : {1, 2, 5})
+    for (const std::size_t count : {0, 1, 8192, 8193, 50000}) {  // less than a piece, and several
+      const auto thirds = parallel_collect<std::size_t>(count, threads, [](std::size_t i, std::size_t& place) {
+        place = 2 * i;
+        return i % 3 == 0;
+      });
+      CHECK(thirds.size() == (count + 2) / 3);
+      for (std::size_t i = 0; i < thirds.size(); ++i) CHECK(thirds[i] == 6 * i);
+    }
   bool caught = false;
   try {
     parallel_for(1000, 1, 3, no_progress, [](std::size_t begin, std::size_t) {

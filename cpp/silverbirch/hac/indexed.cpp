@@ -29,7 +29,7 @@ IndexedClustering::IndexedClustering(const FeaturesView& features, CfDistance di
       threads_(threads),
       progress_(progress),
       history_(features.size),
-      distinct_(merge_duplicates(features, history_)),
+      distinct_(merge_duplicates(features, history_, threads)),
       clusters_(distinct_.features.size() ? view(distinct_.features) : features, distinct_.names, nearness_of(distance),
                 vote, threads, progress) {
   distinct_ = {};

@@ -18,6 +18,12 @@
 
 namespace silverbirch {
 
+// Two clusters that are to be merged; then, what is gone and where the merged cluster is.
+struct MergingPair {
+  Slot from, into;
+  double distance;
+};
+
 class IndexedClusters {
  public:
   // names: what each feature is called in the history of merges
@@ -31,14 +37,16 @@ class IndexedClusters {
         alive_(features.size),
         now_(features.size, features.dim),
         boxes_(features.dim, kClusterLeaf, nearness) {
-    for (std::size_t i = 0; i < features.size; ++i) {
-      const Feature feature = features[i];
-      const double weight = vote == Vote::equal ? 1.0 : feature.weight;
-      now_.cluster[i] = {weight, feature.sse / feature.weight * weight};
-      double* mean = lane(i);
-      for (std::size_t k = 0; k < dim_; ++k) mean[k * kLanes] = feature.mean[k];
-      set_term(i);
-    }
+    parallel_for(features.size, 4096, threads, no_progress, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const Feature feature = features[i];
+        const double weight = vote == Vote::equal ? 1.0 : feature.weight;
+        now_.cluster[i] = {weight, feature.sse / feature.weight * weight};
+        double* mean = lane(i);
+        for (std::size_t k = 0; k < dim_; ++k) mean[k * kLanes] = feature.mean[k];
+        set_term(i);
+      }
+    });
     now_.names = names;
     reorder();
   }
@@ -54,7 +62,7 @@ class IndexedClusters {
 
   // Has a copy in float32 made and kept up to date, through which `nearest` finds the same in less time.
   void filter_searches() {
-    filter_.emplace(tree_, nearness_);
+    filter_.emplace(tree_, nearness_, threads_);
     filter_->pack(tree_, threads_, progress_);
     find_filtered_ =
         kernels().filtered->nearest_to_slot[static_cast<std::size_t>(nearness_)][IndexSearch::unrolled(dim_)];
@@ -84,6 +92,35 @@ class IndexedClusters {
 
   // The merged cluster takes the place of the heavier one, which is returned: its mean moves less.
   Slot merge(Slot a, Slot b) {
+    --alive_;
+    return unite(a, b);
+  }
+
+  // All pairs, of which no two have a cluster in common.
+  void merge(std::vector<MergingPair>& pairs, std::size_t threads) {
+    parallel_for(pairs.size(), 512, threads, no_progress, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i)
+        if (unite(pairs[i].from, pairs[i].into) != pairs[i].into) std::swap(pairs[i].from, pairs[i].into);
+    });
+    alive_ -= pairs.size();
+  }
+
+  // Boxes that have grown, or hold what no longer exists, make searches slow. The dead are swept out within small nodes
+  // while that is enough, and when few are left all are put into kd-order anew. Returns the new slot of each old one,
+  // kNoSlot for the dead; nothing if there was nothing to do.
+  std::vector<Slot> refresh() {
+    if (alive_ < slot_count() / 5 * 3) return reorder();
+    if (alive_ < tidy_ / 16 * 13) return tidy();
+    return {};
+  }
+
+ private:
+  struct Cluster {
+    double weight, sse;  // no weight: nothing is there
+  };
+
+  // Nothing but what the two clusters consist of is written, and the boxes, which several threads may widen.
+  Slot unite(Slot a, Slot b) {
     if (now_.cluster[a].weight > now_.cluster[b].weight) std::swap(a, b);
     Cluster &from = now_.cluster[a], &into = now_.cluster[b];
     double *x = lane(a), *y = lane(b);
@@ -104,23 +141,8 @@ class IndexedClusters {
       filter_->clear(a);
       filter_->move(b, y);
     }
-    --alive_;
     return b;
   }
-
-  // Boxes that have grown, or hold what no longer exists, make searches slow. The dead are swept out within small nodes
-  // while that is enough, and when few are left all are put into kd-order anew. Returns the new slot of each old one,
-  // kNoSlot for the dead; nothing if there was nothing to do.
-  std::vector<Slot> refresh() {
-    if (alive_ < slot_count() / 5 * 3) return reorder();
-    if (alive_ < tidy_ / 16 * 13) return tidy();
-    return {};
-  }
-
- private:
-  struct Cluster {
-    double weight, sse;  // no weight: nothing is there
-  };
 
   // By slot.
   struct Clusters {
@@ -153,8 +175,8 @@ class IndexedClusters {
     }
 
     std::size_t dim;
-    AlignedDoubles blocks;  // means and terms
-    std::vector<Cluster> cluster;
+    UnsetVector<double> blocks;  // means and terms
+    UnsetVector<Cluster> cluster;
     std::vector<std::uint32_t> names;
   };
 
@@ -163,10 +185,10 @@ class IndexedClusters {
 
   // Leaves the dead out and puts the others into kd-order.
   std::vector<Slot> reorder() {
-    std::vector<KdKey> order;
-    order.reserve(alive_);
-    for (std::size_t slot = 0; slot < slot_count(); ++slot)
-      if (exists(static_cast<Slot>(slot))) order.push_back(slot);
+    std::vector<KdKey> order = parallel_collect<KdKey>(slot_count(), threads_, [&](std::size_t slot, KdKey& key) {
+      key = slot;
+      return exists(static_cast<Slot>(slot));
+    });
     kd_order(
         order, kShape, dim_, [this](std::size_t slot, std::size_t k) { return lane(slot)[k * kLanes]; }, threads_,
         progress_);

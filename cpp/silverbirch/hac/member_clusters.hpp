@@ -71,6 +71,12 @@ class MemberClusters {
     return into;
   }
 
+  // One after the other: they take memory from one place.
+  void merge(std::vector<MergingPair>& pairs, std::size_t) {
+    for (MergingPair& pair : pairs)
+      if (merge(pair.from, pair.into) != pair.into) std::swap(pair.from, pair.into);
+  }
+
   // See IndexedClusters::refresh. Puts the points of near clusters together, too.
   std::vector<Slot> refresh() {
     std::vector<Slot> moved = index_.refresh();

@@ -7,7 +7,8 @@
 // where some cluster points at it. Pairs are in total order (distance, then pair_key), so following the nearest from
 // anywhere ends at a reciprocal pair and every round merges.
 //
-// The searches of a round only read, so they run on any number of threads with the same result.
+// The searches of a round only read, and no two of its pairs have a cluster in common, so both searching and merging
+// run on any number of threads with the same result.
 #pragma once
 
 #include <algorithm>
@@ -17,6 +18,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "../aligned.hpp"
 #include "../index/search.hpp"
 #include "../merge_history.hpp"
 #include "../parallel.hpp"
@@ -32,7 +34,7 @@ class Rounds {
         history_(history),
         threads_(threads),
         progress_(progress),
-        pointers_(clusters.slot_count()) {}
+        pointers_(clusters.slot_count(), kNowhere) {}
 
   // Until no more than `few` clusters are left.
   void run(std::size_t few = 1) {
@@ -49,6 +51,8 @@ class Rounds {
       fresh = merge_reciprocal();
       if (const std::vector<Slot> moved = clusters_.refresh(); !moved.empty()) move(moved, fresh);
     }
+    for (Slot slot = 0; slot < clusters_.slot_count(); ++slot)
+      if (clusters_.exists(slot)) history_.set_rank(clusters_.name(slot), pointers_[slot].rank);
   }
 
  private:
@@ -57,12 +61,14 @@ class Rounds {
 
   // Valid as long as the cluster pointed at is what it was.
   struct Pointer {
-    Slot slot = kNoSlot;
-    std::uint32_t version_seen = 0;
-    double distance = kBeyondAll;
-    std::uint32_t version = 0;   // of this slot: how often its cluster has changed
-    Slot merged_into = kNoSlot;  // where this slot's cluster went
+    Slot slot;
+    std::uint32_t version_seen;
+    double distance;
+    std::uint32_t version;  // of this slot: how often its cluster has changed
+    Slot merged_into;       // where this slot's cluster went
+    double rank;            // of this slot's cluster, see MergeHistory; here it is near at hand
   };
+  static constexpr Pointer kNowhere = {kNoSlot, 0, kBeyondAll, 0, kNoSlot, 0.0};
 
   bool valid(Slot slot) const {
     const Pointer& p = pointers_[slot];
@@ -83,26 +89,43 @@ class Rounds {
 
   NearestSlot nearest_of(Slot slot) const { return {pointers_[slot].slot, pointers_[slot].distance}; }
 
-  std::size_t threads_for(std::size_t slots) const { return slots < kWorthAThread ? 1 : threads_; }
+  std::size_t threads_for(std::size_t slots, std::size_t worth_it = kWorthAThread) const {
+    return slots < worth_it ? 1 : threads_;
+  }
 
   // In the order they are given. The test reads only.
   template <class Test>
   std::vector<Slot> those_of(const std::vector<Slot>& slots, Test test) const {
-    std::vector<std::uint8_t> chosen(slots.size());
-    parallel_for(slots.size(), 4096, threads_for(slots.size()), no_progress, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) chosen[i] = test(slots[i]);
+    return parallel_collect<Slot>(slots.size(), threads_for(slots.size()), [&](std::size_t i, Slot& place) {
+      place = slots[i];
+      return test(place);
     });
-    std::vector<Slot> those;
-    for (std::size_t i = 0; i < slots.size(); ++i)
-      if (chosen[i]) those.push_back(slots[i]);
-    return those;
+  }
+
+  // Each once.
+  std::vector<Slot> in_order(std::vector<Slot> slots) const {
+    if (slots.size() < clusters_.slot_count() / kFew) {
+      std::sort(slots.begin(), slots.end());
+      slots.erase(std::unique(slots.begin(), slots.end()), slots.end());
+      return slots;
+    }
+    std::vector<std::uint8_t> present(clusters_.slot_count());
+    parallel_for(slots.size(), 8192, threads_for(slots.size()), no_progress, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i)
+        std::atomic_ref(present[slots[i]]).store(1, std::memory_order_relaxed);  // it may be there twice
+    });
+    return parallel_collect<Slot>(present.size(), threads_for(present.size()), [&](std::size_t slot, Slot& place) {
+      place = static_cast<Slot>(slot);
+      return present[slot];
+    });
   }
 
   // Searches for all queries; returns what they point at that has to look again, each once, in order.
   std::vector<Slot> look(std::vector<Slot> queries) {
     const Progress polls{[&](std::size_t, std::size_t) { progress_.poll(); }};
     // A search reads of other pointers only what became of their slots, which does not change meanwhile.
-    parallel_for(queries.size(), kPiece, threads_for(queries.size()), polls, [&](std::size_t begin, std::size_t end) {
+    const std::size_t threads = threads_for(queries.size(), kSearchesWorthAThread);
+    parallel_for(queries.size(), kPiece, threads, polls, [&](std::size_t begin, std::size_t end) {
       std::size_t visits = 0;
       for (std::size_t i = begin; i < end; ++i) {
         const NearestSlot found = clusters_.nearest(queries[i], known_neighbour(queries[i]), visits);
@@ -127,10 +150,7 @@ class Rounds {
     parallel_for(ends.size(), 4096, threads_for(ends.size()), no_progress, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) ends[i] = end_of_chain(ends[i]);
     });
-    std::vector<Slot> next = those_of(ends, [&](Slot end) { return !valid(end); });
-    std::sort(next.begin(), next.end());
-    next.erase(std::unique(next.begin(), next.end()), next.end());
-    return next;
+    return in_order(those_of(ends, [&](Slot end) { return !valid(end); }));
   }
 
   // Follows the nearest of the nearest to a reciprocal pair, or to a cluster that has to look again. On the way the
@@ -151,18 +171,12 @@ class Rounds {
   }
 
   std::vector<Slot> pointed_at() const {
-    std::vector<std::uint8_t> wanted(clusters_.slot_count());
-    parallel_for(wanted.size(), 16384, threads_for(wanted.size()), no_progress,
-                 [&](std::size_t begin, std::size_t end) {
-                   for (auto slot = static_cast<Slot>(begin); slot < end; ++slot)
-                     if (clusters_.exists(slot) && valid(slot) && !valid(pointers_[slot].slot))
-                       std::atomic_ref(wanted[pointers_[slot].slot])
-                           .store(1, std::memory_order_relaxed);  // others may point there
-                 });
-    std::vector<Slot> queries;
-    for (Slot slot = 0; slot < wanted.size(); ++slot)
-      if (wanted[slot]) queries.push_back(slot);
-    return queries;
+    const std::size_t slots = clusters_.slot_count();
+    return in_order(parallel_collect<Slot>(slots, threads_for(slots), [&](std::size_t i, Slot& place) {
+      const Slot slot = static_cast<Slot>(i);
+      place = pointers_[slot].slot;
+      return clusters_.exists(slot) && valid(slot) && !valid(place);
+    }));
   }
 
   // Only pairs of which one has changed its pointer can have become reciprocal.
@@ -170,25 +184,37 @@ class Rounds {
     const auto is_reciprocal = [&](Slot a) {
       return clusters_.exists(a) && valid(a) && pointers_[pointers_[a].slot].slot == a && valid(pointers_[a].slot);
     };
-    std::vector<Slot> fresh;
-    for (const Slot a : those_of(touched_, is_reciprocal)) {
-      if (!is_reciprocal(a)) continue;  // merged from the other side
-      const Slot b = pointers_[a].slot;
-      const double distance = pointers_[a].distance;
-      const Slot into = clusters_.merge(a, b), gone = into == a ? b : a;
-      history_.record(clusters_.name(gone), clusters_.name(into), distance);
-      ++pointers_[gone].version;
-      ++pointers_[into].version;
-      pointers_[gone].merged_into = into;
-      pointers_[into].slot = kNoSlot;
-      fresh.push_back(into);
+    const std::vector<Slot> found = those_of(touched_, is_reciprocal);
+    std::vector<MergingPair> pairs;
+    pairs.reserve(found.size());
+    for (const Slot a : found) {
+      const auto [b, distance] = nearest_of(a);
+      if (b == kNoSlot || pointers_[b].slot != a) continue;  // found from the other side already, or twice
+      pointers_[b].slot = kNoSlot;
+      pairs.push_back({a, b, distance});
     }
-    std::sort(fresh.begin(), fresh.end());
-    return fresh;
+    clusters_.merge(pairs, threads_for(pairs.size()));
+
+    std::vector<Slot> fresh(pairs.size());
+    const std::size_t first = history_.make_room(pairs.size());
+    parallel_for(pairs.size(), 4096, threads_for(pairs.size()), no_progress, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const auto [from, into, distance] = pairs[i];
+        Pointer &gone = pointers_[from], &merged = pointers_[into];
+        merged.rank = std::max({distance, gone.rank, merged.rank});
+        history_.record_at(first + i, clusters_.name(from), clusters_.name(into), distance, merged.rank);
+        ++gone.version;
+        ++merged.version;
+        gone.merged_into = into;
+        merged.slot = kNoSlot;
+        fresh[i] = into;
+      }
+    });
+    return in_order(std::move(fresh));
   }
 
   void move(const std::vector<Slot>& moved, std::vector<Slot>& fresh) {
-    std::vector<Pointer> pointers(clusters_.slot_count());
+    UnsetVector<Pointer> pointers(clusters_.slot_count());  // nobody looks at a slot that none has moved to
     const auto move_one = [&](std::size_t old) {
       if (moved[old] == kNoSlot) return;
       Pointer p = pointers_[old];
@@ -208,17 +234,17 @@ class Rounds {
     });
     pointers_ = std::move(pointers);
     for (Slot& slot : fresh) slot = moved[slot];
-    std::sort(fresh.begin(), fresh.end());
+    fresh = in_order(std::move(fresh));
   }
 
-  static constexpr std::size_t kPiece = 256, kWorthAThread = 2048;
+  static constexpr std::size_t kPiece = 64, kWorthAThread = 2048, kSearchesWorthAThread = 256;
   static constexpr std::uint32_t kNeverSeen = static_cast<std::uint32_t>(-1);
 
   Clusters& clusters_;
   MergeHistory& history_;
   std::size_t threads_;
   const Progress& progress_;
-  std::vector<Pointer> pointers_;
+  UnsetVector<Pointer> pointers_;
   std::vector<Slot> touched_;
 };
 

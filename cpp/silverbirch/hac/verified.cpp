@@ -58,7 +58,7 @@ VerifiedClustering::VerifiedClustering(const FeaturesView& points, Linkage linka
                                        const Progress& progress)
     : objects_(points.size), linkage_(linkage), threads_(threads), progress_(progress), history_(points.size) {
   const Features all = plain_points(points, linkage);
-  const DistinctFeatures distinct = merge_duplicates(view(all), history_);
+  const DistinctFeatures distinct = merge_duplicates(view(all), history_, threads);
   clusters_.emplace(view(distinct.features.size() ? distinct.features : all), distinct.names,
                     linkage == Linkage::complete, linkage == Linkage::weighted ? Vote::equal : Vote::by_weight, threads,
                     progress);

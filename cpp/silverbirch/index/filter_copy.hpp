@@ -17,18 +17,21 @@ class FilterCopy {
  public:
   // Units that will do as long as clusters only merge: means stay within the box of the means, and 1/weight only
   // becomes less.
-  FilterCopy(const PackedTree& tree, Nearness nearness)
+  FilterCopy(const PackedTree& tree, Nearness nearness, std::size_t threads)
       : dim_(tree.dim), ward_(nearness == Nearness::ward), origin_(tree.dim), boxes_(tree.dim, kClusterLeaf, nearness) {
+    std::vector<Range> ranges(dim_ + 1);  // the last is that of the terms
+    parallel_for(ranges.size(), 1, threads, no_progress,
+                 [&](std::size_t k, std::size_t) { ranges[k] = range(tree, k); });
     double reach = 1e-120;  // whose square is still a normal number, even by the largest weight
     for (std::size_t k = 0; k < dim_; ++k) {
-      const auto [least, most] = range(tree, k);
+      const auto [least, most] = ranges[k];
       origin_[k] = 0.5 * least + 0.5 * most;
       reach = std::max({reach, most - origin_[k], origin_[k] - least});
     }
     // A power of two, so that scaling adds no rounding of its own.
     inverse_scale_ = std::exp2(-std::ceil(std::log2(reach)));
     const double gap_unit = inverse_scale_ * inverse_scale_;
-    term_unit_ = ward_ ? 1.0 / range(tree, dim_).most : gap_unit;
+    term_unit_ = ward_ ? 1.0 / ranges[dim_].most : gap_unit;
 
     constexpr double unit_roundoff = 0x1p-24;
     const auto dimensions = static_cast<double>(dim_);

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
+#include <functional>
 #include <type_traits>
 #include <vector>
 
@@ -44,6 +46,9 @@ class PackedBoxes {
 
   // Widens what is above a slot for a mean that has moved there, its term after it. 1/weight only shrinks by merging,
   // but a variance can become smaller than that of the slot's former cluster.
+  //
+  // Several threads may do so at once, and the boxes become the same whoever is first: who finds a bound that is wide
+  // enough can leave what is above to the one who widened it.
   void include(std::size_t slot, const Scalar* mean, std::size_t stride) {
     std::size_t child = slot / (leaf_blocks_ * kRow);
     for (std::size_t level = 0; level < levels_.size(); ++level, child /= kRow) {
@@ -52,11 +57,10 @@ class PackedBoxes {
       bool grew = false;
       for (std::size_t k = 0; k < dim_; ++k) {
         const Scalar x = mean[k * stride];
-        if (x < lower[k * kRow]) lower[k * kRow] = x, grew = true;
-        if (x > upper[k * kRow]) upper[k * kRow] = x, grew = true;
+        grew |= widen(lower[k * kRow], x, std::less());
+        grew |= widen(upper[k * kRow], x, std::greater());
       }
-      Scalar& least_term = upper[dim_ * kRow];
-      if (!largest_term_ && mean[dim_ * stride] < least_term) least_term = mean[dim_ * stride], grew = true;
+      if (!largest_term_) grew |= widen(upper[dim_ * kRow], mean[dim_ * stride], std::less());
       if (!grew) return;  // what is above holds this box already
     }
   }
@@ -72,6 +76,16 @@ class PackedBoxes {
   static constexpr Scalar kEmpty = static_cast<Scalar>(std::is_same_v<Scalar, float> ? kFilterFarAway : kFarAway);
   std::size_t block_size() const { return (dim_ + 1) * kRow; }
   std::size_t node_size() const { return (2 * dim_ + 1) * kRow; }
+
+  template <class Beyond>
+  static bool widen(Scalar& bound, Scalar x, Beyond beyond) {
+    const std::atomic_ref shared(bound);
+    Scalar known = shared.load(std::memory_order_relaxed);
+    if (!beyond(x, known)) return false;
+    while (beyond(x, known) && !shared.compare_exchange_weak(known, x, std::memory_order_relaxed)) {
+    }
+    return true;
+  }
 
   Scalar* box(std::size_t level, std::size_t child) {
     return levels_[level].data() + child / kRow * node_size() + child % kRow;

@@ -1,0 +1,53 @@
+// The order of many numbers, in a tenth of the comparisons: by the leading bits digit by digit, the least significant
+// first [Hollerith's sorter; Knuth 1998, "Sorting and searching", 5.2.5]; by all bits only where those are equal.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace silverbirch {
+
+// The places of value(0), …, value(count - 1) in ascending order; of equal ones the first comes first. No NaN, please.
+template <class Value>
+std::vector<std::uint32_t> ascending(std::size_t count, Value value) {
+  struct Item {
+    std::uint64_t key;
+    std::uint32_t place;
+    bool operator<(const Item& other) const { return key != other.key ? key < other.key : place < other.place; }
+  };
+  constexpr std::size_t kDigit = 11, kDigits = 3, kRest = 64 - kDigits * kDigit, kMany = 4096;
+  std::vector<Item> items(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto bits = std::bit_cast<std::uint64_t>(value(i) + 0.0);  // -0 and 0 are the same value
+    constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
+    items[i] = {bits & kSign ? ~bits : bits | kSign, static_cast<std::uint32_t>(i)};
+  }
+  if (count < kMany) {
+    std::sort(items.begin(), items.end());
+  } else {
+    std::vector<Item> sorted(count);
+    for (std::size_t shift = kRest; shift < 64; shift += kDigit) {
+      const auto digit = [&](const Item& item) { return (item.key >> shift) & ((std::size_t{1} << kDigit) - 1); };
+      std::array<std::size_t, (std::size_t{1} << kDigit) + 1> begin = {};
+      for (const Item& item : items) ++begin[digit(item) + 1];
+      for (std::size_t d = 1; d < begin.size(); ++d) begin[d] += begin[d - 1];
+      for (const Item& item : items) sorted[begin[digit(item)]++] = item;
+      items.swap(sorted);
+    }
+    for (auto run = items.begin(); run != items.end();) {
+      auto end = run + 1;
+      while (end != items.end() && end->key >> kRest == run->key >> kRest) ++end;
+      if (end - run > 1) std::sort(run, end);
+      run = end;
+    }
+  }
+  std::vector<std::uint32_t> places(count);
+  for (std::size_t i = 0; i < count; ++i) places[i] = items[i].place;
+  return places;
+}
+
+}  // namespace silverbirch
