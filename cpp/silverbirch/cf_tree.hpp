@@ -62,8 +62,8 @@ class CfTree {
   Features leaves() const;  // depth first
   Features total() const;   // all that the tree holds, as one feature; of a tree that is not empty
   TreeLevels levels() const;
-  // For some leaves that have siblings in their node, the squared absorption cost of merging with the nearest one.
-  std::vector<double> sibling_costs(const Progress& progress) const;
+  // For about so many leaves that have siblings in their node, the squared absorption cost of merging with the nearest.
+  std::vector<double> sibling_costs(std::size_t sampled_leaves, const Progress& progress) const;
   // A tree of the same leaves, merged where this threshold allows. That is the first half of a rebuild; the other is to
   // raise the threshold further, so that leaves have room to grow.
   CfTree merged(double squared_merge_threshold, const Progress& progress) const;

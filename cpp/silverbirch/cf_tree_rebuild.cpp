@@ -15,9 +15,6 @@ std::size_t after_rebuild(std::size_t limit) {
   return limit - static_cast<std::size_t>(kLeastRoom * static_cast<double>(limit));
 }
 
-// So many leaves tell how much it costs to merge one with its nearest sibling.
-constexpr std::size_t kSampledLeaves = 2048;
-
 }  // namespace
 
 // Terminates: the threshold grows by a constant factor at least, and once it exceeds the spread of the data every
@@ -32,7 +29,7 @@ void CfTree::rebuild(const Progress& progress) {
     const double leaves = static_cast<double>(leaf_count_);
     const double share_to_free = std::max((leaves - static_cast<double>(max_leaves)) / leaves, kLeastRoom);
     const Features whole = total();
-    tried = squared_merge_threshold(tried, sibling_costs(progress), share_to_free, room, least_growth,
+    tried = squared_merge_threshold(tried, sibling_costs(kSampledLeaves, progress), share_to_free, room, least_growth,
                                     whole.sse[0] / whole.weight[0]);
     CfTree smaller = merged(tried, progress);
     // Where all distances are about the same, as in many dimensions, little more than what frees nothing merges all.
@@ -81,9 +78,9 @@ CfTree CfTree::merged(double squared_merge_threshold, const Progress& progress) 
 
 // For the leaves of some nodes, evenly chosen, the squared cost of the cheapest merge inside the node. Chosen by their
 // place in the tree, not by their number in the pool, which is another one after the tree was stored and restored.
-std::vector<double> CfTree::sibling_costs(const Progress& progress) const {
+std::vector<double> CfTree::sibling_costs(std::size_t sampled_leaves, const Progress& progress) const {
   std::vector<double> costs;
-  const std::size_t every = 1 + leaf_count_ / kSampledLeaves;
+  const std::size_t every = 1 + leaf_count_ / sampled_leaves;
   const std::vector<NodeId> nodes = leaf_nodes();
   for (std::size_t i = 0; i < nodes.size(); i += every) {
     const NodeId node = nodes[i];

@@ -279,7 +279,9 @@ void PartitionedTree::rebuild() {
   double least_growth = kLeastGrowth, tried = 0.0, failed = 0.0;
   do {
     std::vector<std::vector<double>> costs_of_part(trees_.size());
-    for_each_part(threads, [&](std::size_t part) { costs_of_part[part] = trees_[part].sibling_costs(no_progress); });
+    const std::size_t sampled = kSampledLeaves / trees_.size() + 1;
+    for_each_part(threads,
+                  [&](std::size_t part) { costs_of_part[part] = trees_[part].sibling_costs(sampled, no_progress); });
     std::vector<double> costs;
     for (const std::vector<double>& some : costs_of_part) costs.insert(costs.end(), some.begin(), some.end());
     const double leaves = static_cast<double>(leaf_count());

@@ -19,6 +19,9 @@ inline constexpr double kLeastGrowth = 1.02;
 // A rebuild has to leave room for this share of the leaves, or the next one follows at once.
 inline constexpr double kLeastRoom = 0.05;
 
+// So many leaves tell how much it costs to merge one with its nearest sibling.
+inline constexpr std::size_t kSampledLeaves = 2048;
+
 // The quantile of costs is followed up to this factor (in squares) over what frees just enough leaves: where few merges
 // are cheap and all others dear, as between groups far apart, it would merge the groups.
 inline constexpr double kLargestStep = 4.0;
