@@ -47,8 +47,11 @@ std::size_t CfTree::bytes_per_node(std::size_t dim, std::size_t branching) {
   return node_bytes(shape) + shape.slots * sizeof(NodeId) + 64;
 }
 
-// An exact duplicate needs no way down, and seldom comes alone.
-std::size_t CfTree::group_size() const { return met_duplicate_ ? 1 : kLargestGroup; }
+// An exact duplicate needs no way down, and seldom comes alone. Of many dimensions, fewer fit the nearest cache.
+std::size_t CfTree::group_size() const {
+  if (met_duplicate_) return 1;
+  return dim_ <= kFewDimensions ? kLargestGroup : kWideGroup;
+}
 
 // add(group, i) for all i below the count, group by group.
 template <class Add>
@@ -69,7 +72,7 @@ void CfTree::insert_in_groups(std::size_t count, Add add, const Progress& progre
 template <class Scalar>
 void CfTree::insert_rows(const Scalar* rows, const double* weights, std::size_t row_count, const Progress& progress) {
   const auto add = [&](Group& group, std::size_t r) {
-    if (dim_ > kFewDimensions && r + kLargestGroup < row_count) prefetch(rows + (r + kLargestGroup) * dim_, dim_);
+    if (dim_ > kFewDimensions && r + kWideGroup < row_count) prefetch(rows + (r + kWideGroup) * dim_, dim_);
     const double weight = weights ? weights[r] : 1.0;
     if (weight > 0.0) group.add_row(rows + r * dim_, weight);
   };

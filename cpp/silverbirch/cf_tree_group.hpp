@@ -10,7 +10,7 @@
 namespace silverbirch {
 
 // Enough to hide what memory takes; more would only find their ways again more often.
-inline constexpr std::size_t kLargestGroup = 12;
+inline constexpr std::size_t kLargestGroup = 12, kWideGroup = 8;
 
 // Features that look for their ways together.
 class CfTree::Group {

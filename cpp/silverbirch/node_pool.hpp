@@ -39,7 +39,7 @@ inline NodeShape node_shape(std::size_t dim, std::size_t entries, bool ward, std
           .record_doubles = dim + 2 <= 4 ? 4 : rounded_up(dim + 2, 8),
           .entry_floats = entry_floats,
           .mean_floats = slots * entry_floats,
-          .routing_floats = slots * (float_entry + (few ? 2 : 4)),
+          .routing_floats = slots * (float_entry + (dim < kRoundedDimensions ? 2 : 4)),
           .steps = rounded ? kMostSteps : 0.0f,
           .number_bits = static_cast<int>(std::bit_ceil(slots) - 1),
           .relative_doubt = 0x1p-13f + static_cast<float>(dim + 2 * slots) * 0x1p-22f};

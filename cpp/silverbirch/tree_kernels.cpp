@@ -251,16 +251,21 @@ void positions(const double* const* means, std::size_t count, const double* orig
     queries[i].squared_norm = position<D>(means[i], origin, shape.dim, queries[i].position);
 }
 
-SILVERBIRCH_INLINE void as_it_is(std::size_t) {}
-
 void rounded_positions(const double* const* means, std::size_t count, const double* origin, const NodeShape& shape,
                        RouteQuery* queries) {
   for (std::size_t i = 0; i < count; ++i) {
-    const Rounded rounded =
-        round_to_steps(means[i], origin, shape.steps, shape.dim, reinterpret_cast<Part*>(queries[i].position), 1,
-                       queries[i].squared_norm, as_it_is);
-    queries[i].error = rounded.error;
-    queries[i].rounded_norm = rounded.squared_norm;
+    const auto gap = [&](std::size_t k)
+                         __attribute__((always_inline)) { return gap_to_origin(means[i], origin, k, shape.dim); };
+    RouteQuery& query = queries[i];
+    const Rounded rounded = round_to_steps(gap, shape.steps, shape.dim, reinterpret_cast<Part*>(query.position), 1);
+    query.rounded_norm = rounded.squared_steps;
+    query.error = rounded.error;
+    query.squared_norm = rounded.norm * rounded.norm;
+    if (query.squared_norm <= kLargestRoutedSquare) continue;
+    // So many steps may overflow where so much length does not.
+    const double squared = squared_gap<0>(means[i], origin, shape.dim);
+    query.squared_norm = static_cast<float>(squared);
+    query.error = static_cast<float>(1.00001 * __builtin_sqrt(squared));
   }
 }
 
@@ -310,9 +315,10 @@ bool absorb_within(CfDistance criterion, double squared_threshold, double* __res
   record[dim] = sum_of_weights;
   record[dim + 1] = sse + (other.sse + weight * share * gap);
   if constexpr (kRounded) {
-    const auto move = [&](std::size_t k) __attribute__((always_inline)) { move_part(record, mean, share, k, dim); };
-    write_rounded(routing, shape, slot, record, origin, move);
-    write_rows(routing, shape, slot, record[dim], record[dim + 1]);
+    const auto gap_after = [&](std::size_t k) __attribute__((always_inline)) {
+      return moved_gap(record, mean, share, origin, k, dim);
+    };
+    write_rounded(routing, shape, slot, gap_after, record[dim], record[dim + 1]);
   } else {
     for (std::size_t k = 0; k < dim; ++k) record[k] += share * (mean[k] - record[k]);
     write_routing<D>(routing, shape, slot, record, origin);
@@ -328,8 +334,9 @@ void copy_for_routing(float* routing, const NodeShape& shape, std::size_t slot, 
 
 void copy_rounded(float* routing, const NodeShape& shape, std::size_t slot, const double* record,
                   const double* origin) {
-  write_rounded(routing, shape, slot, record, origin, as_it_is);
-  write_rows(routing, shape, slot, record[shape.dim], record[shape.dim + 1]);
+  const auto gap = [&](std::size_t k)
+                       __attribute__((always_inline)) { return gap_to_origin(record, origin, k, shape.dim); };
+  write_rounded(routing, shape, slot, gap, record[shape.dim], record[shape.dim + 1]);
 }
 
 // Of vectors of four, the values of four rows are more than the registers hold.

@@ -41,26 +41,31 @@ SILVERBIRCH_INLINE IntFour add_products(IntFour sums, Part a, Part b) {
 
 // What becomes of a mean.
 struct Rounded {
-  std::uint32_t squared_norm;  // in steps
-  float error;                 // an upper bound of the distance it was moved by
+  std::uint32_t squared_steps;  // its squared norm afterwards, in steps
+  float norm;                   // before; may overflow
+  float error;                  // an upper bound of the distance it was moved by
 };
 
-// Eight coordinates from k on, moved by a share of the way to others.
-SILVERBIRCH_INLINE void move_part(double* mean, const double* other, double share, std::size_t k, std::size_t dim) {
-  if (k + kPart <= dim) {
-    auto& part = *reinterpret_cast<PartDoubles*>(mean + k);
-    part += share * (*reinterpret_cast<const PartDoubles*>(other + k) - part);
-  } else {
-    for (; k < dim; ++k) mean[k] += share * (other[k] - mean[k]);
-  }
-}
+SILVERBIRCH_INLINE PartDoubles load_part(const double* p) { return *reinterpret_cast<const PartDoubles*>(p); }
 
+// A mean seen from the origin, eight coordinates from k on; zeros beyond the last.
 SILVERBIRCH_INLINE PartDoubles gap_to_origin(const double* mean, const double* origin, std::size_t k, std::size_t dim) {
-  if (k + kPart <= dim)
-    return *reinterpret_cast<const PartDoubles*>(mean + k) - *reinterpret_cast<const PartDoubles*>(origin + k);
+  if (k + kPart <= dim) return load_part(mean + k) - load_part(origin + k);
   double gap[kPart] = {};
   for (std::size_t i = 0; k + i < dim; ++i) gap[i] = mean[k + i] - origin[k + i];
-  return *reinterpret_cast<const PartDoubles*>(gap);
+  return load_part(gap);
+}
+
+// The same after it has moved by a share of the way to another.
+SILVERBIRCH_INLINE PartDoubles moved_gap(double* mean, const double* other, double share, const double* origin,
+                                         std::size_t k, std::size_t dim) {
+  if (k + kPart <= dim) {
+    const PartDoubles old = load_part(mean + k), moved = old + share * (load_part(other + k) - old);
+    *reinterpret_cast<PartDoubles*>(mean + k) = moved;
+    return moved - load_part(origin + k);
+  }
+  for (std::size_t i = k; i < dim; ++i) mean[i] += share * (other[i] - mean[i]);
+  return gap_to_origin(mean, origin, k, dim);
 }
 
 SILVERBIRCH_INLINE float sum_of(PartFloats v) {
@@ -68,18 +73,15 @@ SILVERBIRCH_INLINE float sum_of(PartFloats v) {
   return (four[0] + four[1]) + (four[2] + four[3]);
 }
 
-// Parts are written `stride` apart. `squared_norm`: of the mean seen from the origin. renew(k) is called before the
-// part from coordinate k on is read.
-template <class Renew>
-SILVERBIRCH_INLINE Rounded round_to_steps(const double* mean, const double* origin, float steps_a_unit, std::size_t dim,
-                                          Part* parts, std::size_t stride, float& squared_norm, Renew renew) {
+// gap(k): eight coordinates from k on, seen from the origin. Parts are written `stride` apart.
+template <class Gap>
+SILVERBIRCH_INLINE Rounded round_to_steps(Gap gap, float steps_a_unit, std::size_t dim, Part* parts,
+                                          std::size_t stride) {
   constexpr float kWhole = 0x1.8p23f;  // what is added to this is rounded to a whole number
   PartFloats norm = {}, moved = {};
   IntFour squares = {};
   for (std::size_t p = 0; p < part_count(dim); ++p) {
-    renew(p * kPart);
-    const PartFloats steps =
-        __builtin_convertvector(gap_to_origin(mean, origin, p * kPart, dim), PartFloats) * steps_a_unit;
+    const PartFloats steps = __builtin_convertvector(gap(p * kPart), PartFloats) * steps_a_unit;
     const PartFloats whole = steps + kWhole, rest = steps - (whole - kWhole);
     const Part rounded = __builtin_convertvector((PartInts)whole - __builtin_bit_cast(int, kWhole), Part);
     norm += steps * steps;
@@ -87,34 +89,28 @@ SILVERBIRCH_INLINE Rounded round_to_steps(const double* mean, const double* orig
     squares = add_products(squares, rounded, rounded);
     parts[p * stride] = rounded;
   }
-  const float norm_in_steps = sum_of(norm), step = 1.0f / steps_a_unit;
-  squared_norm = norm_in_steps * step * step;
+  const float norm_in_steps = sum_of(norm), step = 1.0f / steps_a_unit, length = __builtin_sqrtf(norm_in_steps) * step;
   // beside what was measured: sums of floats, and coordinates that were rounded to floats and multiplied
   const float more = 1.0f + 1e-5f + 0x1p-24f * static_cast<float>(part_count(dim));
-  const float least_error = 0x1p-21f * __builtin_sqrtf(norm_in_steps);
   if (norm_in_steps <= kMostSteps * kMostSteps)
-    return {static_cast<std::uint32_t>((squares[0] + squares[1]) + (squares[2] + squares[3])),
-            more * step * (__builtin_sqrtf(sum_of(moved)) + least_error)};
+    return {static_cast<std::uint32_t>((squares[0] + squares[1]) + (squares[2] + squares[3])), length,
+            more * (__builtin_sqrtf(sum_of(moved)) * step + 0x1p-21f * length)};
   for (std::size_t p = 0; p < part_count(dim); ++p) parts[p * stride] = Part{};
-  double squared = 0.0;
-  for (std::size_t k = 0; k < dim; ++k) squared += (mean[k] - origin[k]) * (mean[k] - origin[k]);
-  squared_norm = static_cast<float>(squared);
-  return {0, more * static_cast<float>(__builtin_sqrt(squared))};
+  return {0, length, more * length};
 }
 
 SILVERBIRCH_INLINE Part* parts_of(float* routing, const NodeShape& shape, std::size_t slot) {
   return reinterpret_cast<Part*>(routing + slot / kQuad * kQuad * shape.entry_floats) + slot % kQuad;
 }
 
-// The rows after the means: two as of few dimensions, then the squared norm in steps and the error.
-template <class Renew>
-SILVERBIRCH_INLINE void write_rounded(float* routing, const NodeShape& shape, std::size_t slot, const double* record,
-                                      const double* origin, Renew renew) {
-  float squared_norm;
-  const Rounded rounded = round_to_steps(record, origin, shape.steps, shape.dim, parts_of(routing, shape, slot), kQuad,
-                                         squared_norm, renew);
+// The rows after the means: two as for floats, then the squared norm in steps and the error.
+template <class Gap>
+SILVERBIRCH_INLINE void write_rounded(float* routing, const NodeShape& shape, std::size_t slot, Gap gap, double weight,
+                                      double sse) {
+  const Rounded rounded = round_to_steps(gap, shape.steps, shape.dim, parts_of(routing, shape, slot), kQuad);
+  write_rows(routing, shape, slot, weight, sse);
   float* rows = routing + shape.mean_floats;
-  rows[2 * shape.slots + slot] = __builtin_bit_cast(float, rounded.squared_norm);
+  rows[2 * shape.slots + slot] = __builtin_bit_cast(float, rounded.squared_steps);
   rows[3 * shape.slots + slot] = rounded.error;
 }
 
