@@ -1,4 +1,4 @@
-"""The way down in floats: a filter that must not show in the tree."""
+"""The way down in rounded numbers: a filter that must not show in the tree."""
 
 import numpy as np
 import pytest
@@ -10,8 +10,9 @@ from silverbirch import _core
 from silverbirch.checks import CF_DISTANCES
 from trees import assert_holds, gaussian_clusters, random_rows, snapshot
 
-# Both layouts of a node, lanes being entries (loops unrolled) or dimensions, with and without padding.
-DIMENSIONS = [1, 5, 16, 17, 30, 64, 65, 100, 144]
+# All layouts of a node: lanes are entries (loops unrolled) or dimensions, of floats or of integers; with and without
+# padding.
+DIMENSIONS = [1, 5, 16, 17, 30, 64, 65, 96, 100, 144]
 
 
 @pytest.fixture(autouse=True)
@@ -49,7 +50,7 @@ def test_rows_searched_for_together_go_where_each_alone_would(instruction_set, d
 
 
 @pytest.mark.parametrize("distance", ["centroid", "ward"])
-@pytest.mark.parametrize("dimensions", [2, 5, 16])
+@pytest.mark.parametrize("dimensions", [2, 5, 16, 17, 100])
 def test_rows_go_to_the_exactly_least_distant_entry(dimensions, distance):
     """Rows so close to the middle between two entries that floats cannot tell the sides."""
     rng = np.random.default_rng(dimensions)
@@ -73,7 +74,7 @@ def test_rows_go_to_the_exactly_least_distant_entry(dimensions, distance):
         assert grown.tolist() == [gaps.argmin()]
 
 
-@pytest.mark.parametrize("dimensions", [3, 40, 80])
+@pytest.mark.parametrize("dimensions", [3, 40, 120])
 @pytest.mark.parametrize("scale", [2.0**-60, 2.0**60, 2.0**200])
 def test_rescaled_data_gives_the_same_tree_even_beyond_floats(scale, dimensions):
     """Powers of two change no digit; far beyond the range of floats the filter is left out."""
@@ -84,7 +85,7 @@ def test_rescaled_data_gives_the_same_tree_even_beyond_floats(scale, dimensions)
     np.testing.assert_array_equal(here.sse * scale**2, there.sse)
 
 
-@pytest.mark.parametrize("dimensions", [5, 40, 80])
+@pytest.mark.parametrize("dimensions", [5, 40, 120])
 def test_what_an_outlier_beyond_the_filter_leaves_of_the_others_is_whole(dimensions):
     X = gaussian_clusters(800, dimensions)
     far = np.full((1, dimensions), 1e40)
@@ -94,6 +95,40 @@ def test_what_an_outlier_beyond_the_filter_leaves_of_the_others_is_whole(dimensi
     assert_holds(features[near], np.vstack([X, X]))
 
 
+def far_outliers(rng, n, dimensions):
+    X = rng.normal(size=(n, dimensions))
+    X[rng.random(n) < 0.05] *= 1e4
+    return X
+
+
+def tight_groups_far_apart(rng, n, dimensions):
+    return 1e3 * rng.normal(size=(8, dimensions))[rng.integers(8, size=n)] + 1e-4 * rng.normal(size=(n, dimensions))
+
+
+def drift(rng, n, dimensions):
+    return rng.normal(size=(n, dimensions)) + 1.01 ** np.arange(n)[:, None]
+
+
+def first_rows_alike(rng, n, dimensions):
+    return rng.normal(size=(n, dimensions)) * np.where(np.arange(n) < n // 4, 1e-6, 1.0)[:, None]
+
+
+@pytest.mark.parametrize("make", [far_outliers, tight_groups_far_apart, drift, first_rows_alike])
+@pytest.mark.parametrize("distance", [distance for distance in CF_DISTANCES if distance != "diameter"])
+@pytest.mark.parametrize("dimensions", [6, 17, 96, 101])
+def test_the_same_tree_as_without_the_filter(dimensions, distance, make):
+    """The filter is left out for weights beyond 1e15, and a power of two changes no digit of anything else, but of
+    diameters, where a weight counts points."""
+    X = make(np.random.default_rng(dimensions), 900, dimensions)
+    trees = [
+        sb.CFTree(max_leaves=120, branching=11, distance=distance).insert(X, np.full(len(X), weight)).features
+        for weight in (2.0**12, 2.0**60)
+    ]
+    np.testing.assert_array_equal(trees[0].weight * 2.0**48, trees[1].weight)
+    np.testing.assert_array_equal(trees[0].mean, trees[1].mean)
+    np.testing.assert_array_equal(trees[0].sse * 2.0**48, trees[1].sse)
+
+
 @pytest.mark.parametrize("dimensions", DIMENSIONS)
 def test_float32_rows_are_the_same_as_those_values_in_float64_in_every_layout(dimensions):
     X = gaussian_clusters(900, dimensions).astype(np.float32)
@@ -101,7 +136,7 @@ def test_float32_rows_are_the_same_as_those_values_in_float64_in_every_layout(di
     assert snapshot(trees[0]) == snapshot(trees[1])
 
 
-@pytest.mark.parametrize("dimensions", [2, 20, 70])
+@pytest.mark.parametrize("dimensions", [2, 20, 110])
 def test_moved_data_gives_the_same_leaves_in_every_layout(dimensions):
     X = np.round(gaussian_clusters(600, dimensions) * 2**16) / 2**16  # moving by 1e8 is exact
     here, there = (sb.CFTree(max_leaves=60, branching=6).insert(X + s).features for s in (0, 1e8))
@@ -119,7 +154,7 @@ def test_no_row_goes_to_an_empty_slot_whatever_the_scale(scale, distance):
 
 @settings(deadline=None, max_examples=40)
 @given(
-    st.integers(1, 80),
+    st.integers(1, 130),
     st.integers(4, 70),
     st.sampled_from(CF_DISTANCES),
     st.sampled_from([1e-25, 1e-3, 1.0, 1e12, 1e20]),

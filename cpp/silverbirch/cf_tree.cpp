@@ -15,7 +15,8 @@ std::size_t rows_between_reports(std::size_t dim) { return std::max<std::size_t>
 
 // The entry that makes a node overflow is put into it before it is split, so there is room for one more.
 NodeShape shape_of(std::size_t dim, const TreeOptions& options, std::uint64_t weight_bits) {
-  return node_shape(dim, options.branching + 1, options.distance == CfDistance::ward, weight_bits);
+  return node_shape(dim, options.branching + 1, options.distance == CfDistance::ward, weight_bits,
+                    dim >= kRoundedDimensions);
 }
 
 // A row of the next group: the searches between would make the processor forget that rows are read in order.
@@ -29,11 +30,12 @@ void prefetch(const Scalar* row, std::size_t dim) {
 CfTree::CfTree(std::size_t dim, const TreeOptions& options)
     : dim_(dim),
       options_(options),
-      kernels_(&tree_kernels(dim)),
-      inner_(shape_of(dim, options, kLeadingBits), true),
+      kernels_(dim >= kRoundedDimensions ? &rounded_tree_kernels() : &tree_kernels(dim)),
+      inner_(shape_of(dim, options, leading_bits(dim)), true),
       leaf_(shape_of(dim, options, kAllBits), false),
       root_(leaf_.create()),
       origin_(dim),
+      routed_(dim <= kMostRoutedDimensions),
       values_(inner_.shape().slots) {
   if (dim == 0) throw std::invalid_argument("a tree needs rows of at least one column");
   if (options.branching < 2) throw std::invalid_argument("branching must be at least 2");
@@ -41,12 +43,15 @@ CfTree::CfTree(std::size_t dim, const TreeOptions& options)
 }
 
 std::size_t CfTree::bytes_per_node(std::size_t dim, std::size_t branching) {
-  const NodeShape shape = node_shape(dim, branching + 1, true, kAllBits);
+  const NodeShape shape = node_shape(dim, branching + 1, true, kAllBits, false);
   return node_bytes(shape) + shape.slots * sizeof(NodeId) + 64;
 }
 
-// An exact duplicate needs no way down, and seldom comes alone.
-std::size_t CfTree::group_size() const { return met_duplicate_ ? 1 : kLargestGroup; }
+// An exact duplicate needs no way down, and seldom comes alone. Of many dimensions, fewer fit the nearest cache.
+std::size_t CfTree::group_size() const {
+  if (met_duplicate_) return 1;
+  return dim_ <= kFewDimensions ? kLargestGroup : kWideGroup;
+}
 
 // add(group, i) for all i below the count, group by group.
 template <class Add>
@@ -67,7 +72,7 @@ void CfTree::insert_in_groups(std::size_t count, Add add, const Progress& progre
 template <class Scalar>
 void CfTree::insert_rows(const Scalar* rows, const double* weights, std::size_t row_count, const Progress& progress) {
   const auto add = [&](Group& group, std::size_t r) {
-    if (dim_ > kFewDimensions && r + kLargestGroup < row_count) prefetch(rows + (r + kLargestGroup) * dim_, dim_);
+    if (dim_ > kFewDimensions && r + kWideGroup < row_count) prefetch(rows + (r + kWideGroup) * dim_, dim_);
     const double weight = weights ? weights[r] : 1.0;
     if (weight > 0.0) group.add_row(rows + r * dim_, weight);
   };
@@ -231,7 +236,8 @@ SILVERBIRCH_INLINE void CfTree::add_weight(const Step& target, double weight, co
   double& sum = inner_.record(target.node, target.slot)[dim_];
   const double before = sum;
   sum += weight;
-  if (((std::bit_cast<std::uint64_t>(before) ^ std::bit_cast<std::uint64_t>(sum)) & kLeadingBits) == 0) return;
+  if (((std::bit_cast<std::uint64_t>(before) ^ std::bit_cast<std::uint64_t>(sum)) & inner_.shape().weight_bits) == 0)
+    return;
   summarize(target.node, target.slot, nodes, inner_.child(target.node, target.slot));
   inner_.last_change(target.node) = last_inner_change_ = ++clock_;
 }
@@ -239,6 +245,7 @@ SILVERBIRCH_INLINE void CfTree::add_weight(const Step& target, double weight, co
 // One after the other, to the same bits as if each had come alone; but the ways are found together, so that the memory
 // of one is fetched while the others are at work, and found again where one before changed what is on the way.
 void CfTree::insert(Group& group, const Progress& progress) {
+  if (rounded()) adapt_routing();
   std::uint64_t found = 0;
   std::size_t first = 0;  // of those whose ways were found then
   bool lost = true;
@@ -276,52 +283,6 @@ void CfTree::write(NodePool& nodes, const Step& target, const Feature& feature) 
   double* record = nodes.record(target.node, target.slot);
   copy_to(record, feature);
   kernels_->copy_for_routing(nodes.routing(target.node), nodes.shape(), target.slot, record, origin_.data());
-}
-
-void CfTree::set_origin(const Features& amid) {
-  Features sum{dim_, {}, {}, {}};
-  for (std::size_t i = 0; i < amid.size(); ++i) i == 0 ? sum.push_back(amid[0]) : sum.absorb(0, amid[i]);
-  if (amid.size() > 0) origin_ = sum.mean;
-  has_origin_ = amid.size() > 0;
-}
-
-void CfTree::prepare(Group& group, std::size_t first) {
-  const double* means[kLargestGroup];
-  for (std::size_t i = first; i < group.size(); ++i) means[i] = group[i].feature.mean;
-  if (!has_origin_) {
-    std::copy_n(means[first], dim_, origin_.begin());
-    has_origin_ = true;
-  }
-  kernels_->positions(means + first, group.size() - first, origin_.data(), dim_, group.queries() + first);
-  for (std::size_t i = first; i < group.size(); ++i) complete(group.queries()[i], group[i].feature);
-}
-
-Route CfTree::route(const Feature& feature) const {
-  const bool row = options_.distance == CfDistance::ward && feature.weight == 1.0;
-  return row ? Route::ward_row : static_cast<Route>(options_.distance);
-}
-
-// The least distant entry, the lowest slot among equals. Floats tell which come into question, doubles decide.
-std::size_t CfTree::nearest_entry(const NodePool& nodes, NodeId node, const Traveller& traveller) {
-  const std::size_t count = nodes.count(node);
-  float limit = 0.0f;
-  if (routed_) {
-    const Candidates candidates = kernels_->nearest_entry[static_cast<std::size_t>(route(traveller.feature))](
-        nodes.routing(node), nodes.shape(), count, *traveller.query, values_.data());
-    if (candidates.sure) return candidates.slot;
-    limit = candidates.limit;
-  }
-  std::size_t nearest = 0;
-  double least = std::numeric_limits<double>::infinity();
-  for (std::size_t s = 0; s < count; ++s) {
-    if (routed_ && values_[s] > limit) continue;
-    const double squared = squared_distance(options_.distance, traveller.feature, nodes.seen_entry(node, s));
-    if (squared < least) {
-      least = squared;
-      nearest = s;
-    }
-  }
-  return nearest;
 }
 
 double CfTree::squared_distance(CfDistance distance, const Feature& a, const Feature& b) const {

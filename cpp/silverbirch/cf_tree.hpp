@@ -112,11 +112,17 @@ class CfTree {
   void copy_to(double* record, const Feature& feature) const;
   void write(NodePool& nodes, const Step& target, const Feature& feature);
 
-  void set_origin(const Features& amid);
+  bool rounded() const { return leaf_.shape().steps > 0.0f; }  // routing copies are integers
+  void set_frame(const Features& amid, double least_reach = 0.0);
+  void adapt_routing();
+  void use_floats();
+  void renew_routing();
+  Features root_entries() const;
   void prepare(Group& group, std::size_t first);
   void complete(RouteQuery& query, const Feature& feature);
   Route route(const Feature& feature) const;
   std::size_t nearest_entry(const NodePool& nodes, NodeId node, const Traveller& traveller);
+  float limit_of_others(const Traveller& traveller, double squared, float limit) const;
   double squared_distance(CfDistance distance, const Feature& a, const Feature& b) const;
 
   NodeId split(NodePool& nodes, NodeId node);
@@ -141,10 +147,14 @@ class CfTree {
   std::size_t rebuild_count_ = 0;
   double total_weight_ = 0.0;
 
-  // The routing copies are relative to the origin. Neither it nor the use of them changes the tree.
+  // The routing copies are relative to the origin. Neither it nor the use of them changes the tree, see
+  // cf_tree_routing.cpp.
   std::vector<double> origin_;
-  bool routed_ = true;  // false once there was a feature beyond the range of the filter
+  bool routed_;  // false once there was a feature beyond the range of the filter
   bool has_origin_ = false;
+  // Integers: how far from the origin they reach; how many features were beyond that, of how many; and how many exact
+  // distances followed how many searches, all since the frame was set.
+  double reach_ = 1.0, outside_ = 0.0, travellers_ = 0.0, searches_ = 0.0, doubts_ = 0.0;
 
   // What changed since a way was found. Counts changes; zero is before all.
   std::uint64_t clock_ = 0;

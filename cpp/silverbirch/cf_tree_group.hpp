@@ -10,7 +10,7 @@
 namespace silverbirch {
 
 // Enough to hide what memory takes; more would only find their ways again more often.
-inline constexpr std::size_t kLargestGroup = 12;
+inline constexpr std::size_t kLargestGroup = 12, kWideGroup = 8;
 
 // Features that look for their ways together.
 class CfTree::Group {
@@ -19,7 +19,7 @@ class CfTree::Group {
       : dim_(tree.dim_),
         ward_(tree.options_.distance == CfDistance::ward),
         all_rows_(ward_),
-        position_floats_((tree.inner_.shape().entry_floats + kRouteLanes - 1) / kRouteLanes * kRouteLanes),
+        position_floats_((dim_ + kRouteLanes - 1) / kRouteLanes * kRouteLanes),
         travellers_(kLargestGroup),
         positions_(kLargestGroup * position_floats_),
         rows_(kLargestGroup * dim_) {
@@ -64,6 +64,10 @@ inline void CfTree::complete(RouteQuery& query, const Feature& feature) {
   const double variance = feature.sse > 0.0 ? feature.sse / feature.weight : 0.0;
   query.weight = static_cast<float>(feature.weight);
   query.variance = static_cast<float>(variance);
+  if (rounded()) {
+    travellers_ += 1.0;
+    outside_ += query.squared_norm > reach_ * reach_;
+  }
   routed_ = routed_ && query.squared_norm <= kLargestRoutedSquare && variance <= kLargestRoutedVariance &&
             feature.weight >= kSmallestRoutedWeight && total_weight_ + feature.weight <= kLargestRoutedWeight;
 }

@@ -17,11 +17,17 @@ std::vector<NodeId> CfTree::leaf_nodes() const {
   return nodes;
 }
 
-Features CfTree::total() const {
+Features CfTree::root_entries() const {
   const NodePool& nodes = height_ == 0 ? leaf_ : inner_;
+  Features entries{dim_, {}, {}, {}};
+  for (std::size_t s = 0; s < nodes.count(root_); ++s) entries.push_back(nodes.entry(root_, s));
+  return entries;
+}
+
+Features CfTree::total() const {
+  const Features entries = root_entries();
   Features sum{dim_, {}, {}, {}};
-  sum.push_back(nodes.entry(root_, 0));
-  for (std::size_t s = 1; s < nodes.count(root_); ++s) sum.absorb(0, nodes.entry(root_, s));
+  for (std::size_t s = 0; s < entries.size(); ++s) s == 0 ? sum.push_back(entries[0]) : sum.absorb(0, entries[s]);
   return sum;
 }
 
@@ -63,10 +69,11 @@ CfTree::CfTree(std::size_t dim, const TreeOptions& options, const TreeLevels& le
   height_ = levels.counts.size() - 1;
   rebuild_count_ = rebuild_count;
   total_weight_ = total_weight;
-  set_origin(levels.entries.front());
+  set_frame(levels.entries.front());
   if (height_ > 0) root_ = inner_.create();
   AlignedFloats position(inner_.shape().entry_floats);
-  RouteQuery query{position.data(), 0.0f, 0.0f, 0.0f};
+  RouteQuery query{};
+  query.position = position.data();
   std::vector<NodeId> nodes = {root_};
   for (std::size_t l = 0; l <= height_; ++l) {
     const bool inner = l < height_;
@@ -82,7 +89,7 @@ CfTree::CfTree(std::size_t dim, const TreeOptions& options, const TreeLevels& le
         if (s >= options.branching || entry >= levels.entries[l].size())
           throw std::invalid_argument("a stored tree must hold as many entries as its nodes count");
         const Feature stored = levels.entries[l][entry];
-        kernels_->positions(&stored.mean, 1, origin_.data(), dim_, &query);
+        kernels_->positions(&stored.mean, 1, origin_.data(), leaf_.shape(), &query);
         complete(query, stored);
         write(here, {nodes[i], here.count(nodes[i])++}, levels.entries[l][entry]);
         if (!inner) continue;

@@ -57,7 +57,8 @@ CfTree CfTree::merged(double squared_merge_threshold, const Progress& progress) 
   options.squared_threshold = squared_merge_threshold;
   options.max_leaves = options.max_nodes = std::numeric_limits<std::size_t>::max();  // one step at a time
   CfTree smaller(dim_, options);
-  if (leaf_count_ > 0) smaller.set_origin(total());
+  if (smaller.rounded() && !rounded()) smaller.use_floats();  // they were too coarse for this data
+  smaller.set_frame(root_entries());
   const std::vector<NodeId> nodes = leaf_nodes();
   // Backwards, so that the leaves that were created together do not meet again in the same order.
   Group group(smaller);

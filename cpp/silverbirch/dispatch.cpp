@@ -34,8 +34,8 @@ std::vector<const Kernels*> supported() {
 #if defined(SILVERBIRCH_X86)
   __builtin_cpu_init();
   const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-                      __builtin_cpu_supports("avx512vl");
+  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
   if (avx2) tables.push_back(&kernels_avx2);
   if (avx512) tables.push_back(&kernels_avx512);
   if (avx512 && __builtin_cpu_supports("avx512vnni")) tables.push_back(&kernels_avx512vnni());
@@ -55,6 +55,8 @@ const Kernels& kernels() { return *chosen().load(std::memory_order_relaxed); }
 const TreeKernels& tree_kernels(std::size_t dim) {
   return kernels().tree->by_dimension[dim <= kFewDimensions ? dim : 0];
 }
+
+const TreeKernels& rounded_tree_kernels() { return kernels().tree->rounded; }
 
 std::vector<std::string_view> supported_instruction_sets() {
   std::vector<std::string_view> names;

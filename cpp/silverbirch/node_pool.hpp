@@ -20,13 +20,17 @@ using NodeId = std::uint32_t;
 // heavy entry.
 inline constexpr float kFarFromOrigin = 1e17f, kHeavy = 1e30f, kSpread = 1e33f;
 
-// The way down sees the weight of an inner entry in steps of a quarter of a power of two, see cf_tree.cpp.
-inline constexpr std::uint64_t kAllBits = ~std::uint64_t{0}, kLeadingBits = kAllBits << (52 - 2);
+inline constexpr std::uint64_t kAllBits = ~std::uint64_t{0};
+// The way down sees the weight of an inner entry in steps of a quarter of a power of two, see cf_tree.cpp; or of a half
+// where summing up a node takes longer.
+constexpr std::uint64_t leading_bits(std::size_t dim) { return kAllBits << (52 - (dim <= kFewDimensions ? 2 : 1)); }
 
-inline NodeShape node_shape(std::size_t dim, std::size_t entries, bool ward, std::uint64_t weight_bits) {
+inline NodeShape node_shape(std::size_t dim, std::size_t entries, bool ward, std::uint64_t weight_bits, bool rounded) {
   const auto rounded_up = [](std::size_t n, std::size_t unit) { return (n + unit - 1) / unit * unit; };
   const std::size_t slots = rounded_up(entries, kRouteLanes);
-  const std::size_t entry_floats = dim <= kFewDimensions ? dim : rounded_up(dim, kRouteLanes);
+  const bool few = dim <= kFewDimensions;
+  const std::size_t float_entry = few ? dim : rounded_up(dim, kRouteLanes);
+  const std::size_t entry_floats = rounded ? rounded_up(dim, 8) / 2 : float_entry;
   return {.dim = dim,
           .slots = slots,
           .ward = ward,
@@ -35,12 +39,14 @@ inline NodeShape node_shape(std::size_t dim, std::size_t entries, bool ward, std
           .record_doubles = dim + 2 <= 4 ? 4 : rounded_up(dim + 2, 8),
           .entry_floats = entry_floats,
           .mean_floats = slots * entry_floats,
+          .routing_floats = slots * (float_entry + (dim < kRoundedDimensions ? 2 : 4)),
+          .steps = rounded ? kMostSteps : 0.0f,
           .number_bits = static_cast<int>(std::bit_ceil(slots) - 1),
           .relative_doubt = 0x1p-13f + static_cast<float>(dim + 2 * slots) * 0x1p-22f};
 }
 
 inline std::size_t node_bytes(const NodeShape& shape) {
-  return shape.slots * shape.record_doubles * sizeof(double) + (shape.mean_floats + 2 * shape.slots) * sizeof(float);
+  return shape.slots * shape.record_doubles * sizeof(double) + shape.routing_floats * sizeof(float);
 }
 
 class NodePool {
@@ -63,6 +69,7 @@ class NodePool {
 
   std::size_t size() const { return nodes_.size(); }
   const NodeShape& shape() const { return shape_; }
+  void set_shape(const NodeShape& shape) { shape_ = shape; }  // with another kind of routing copies, to be renewed
 
   // mean, weight, sse
   double* record(NodeId id, std::size_t s) { return reinterpret_cast<double*>(nodes_[id]) + s * shape_.record_doubles; }
@@ -109,8 +116,10 @@ class NodePool {
     if (has_children_) child(to, to_slot) = child(from, from_slot);
   }
 
-  // Empties a slot for the routing, so that it is never the nearest; its record may stay.
+  // Empties a slot for the routing, so that it is never the nearest; its record may stay. Searches among integers leave
+  // out empty slots by themselves.
   void clear_routing(NodeId id, std::size_t s) {
+    if (shape_.steps > 0.0f) return;
     float* means = routing(id);
     if (shape_.dim <= kFewDimensions) {
       for (std::size_t k = 0; k < shape_.dim; ++k) means[k * shape_.slots + s] = kFarFromOrigin;

@@ -3,6 +3,7 @@
 #include "tree_kernels.hpp"
 
 #include "tree_routes.hpp"
+#include "wide_routing.hpp"
 
 namespace silverbirch {
 namespace {
@@ -233,6 +234,7 @@ SILVERBIRCH_INLINE float position(const double* mean, const double* origin, std:
   if constexpr (D > 0) {
     for (std::size_t k = 0; k < D; ++k) squared_norm += place[k] * place[k];
   } else {
+    for (std::size_t k = dim; k % kRouteLanes != 0; ++k) place[k] = 0.0f;
     Floats sums = {};
     std::size_t k = 0;
     for (; k + kWidth <= dim; k += kWidth) sums = multiply_add(load(place + k), load(place + k), sums);
@@ -243,10 +245,28 @@ SILVERBIRCH_INLINE float position(const double* mean, const double* origin, std:
 }
 
 template <std::size_t D>
-void positions(const double* const* means, std::size_t count, const double* origin, std::size_t dim,
+void positions(const double* const* means, std::size_t count, const double* origin, const NodeShape& shape,
                RouteQuery* queries) {
   for (std::size_t i = 0; i < count; ++i)
-    queries[i].squared_norm = position<D>(means[i], origin, dim, queries[i].position);
+    queries[i].squared_norm = position<D>(means[i], origin, shape.dim, queries[i].position);
+}
+
+void rounded_positions(const double* const* means, std::size_t count, const double* origin, const NodeShape& shape,
+                       RouteQuery* queries) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto gap = [&](std::size_t k)
+                         __attribute__((always_inline)) { return gap_to_origin(means[i], origin, k, shape.dim); };
+    RouteQuery& query = queries[i];
+    const Rounded rounded = round_to_steps(gap, shape.steps, shape.dim, reinterpret_cast<Part*>(query.position), 1);
+    query.rounded_norm = rounded.squared_steps;
+    query.error = rounded.error;
+    query.squared_norm = rounded.norm * rounded.norm;
+    if (query.squared_norm <= kLargestRoutedSquare) continue;
+    // So many steps may overflow where so much length does not.
+    const double squared = squared_gap<0>(means[i], origin, shape.dim);
+    query.squared_norm = static_cast<float>(squared);
+    query.error = static_cast<float>(1.00001 * __builtin_sqrt(squared));
+  }
 }
 
 // The squared distance of two features whose squared gap is known.
@@ -279,7 +299,8 @@ SILVERBIRCH_INLINE bool surely_within(double squared_threshold, double gap, doub
   return sum > 1e-200 && sum < (1.0 - 1e-12) * squared_threshold * n * n;
 }
 
-template <std::size_t D>
+// Rounded: the routing copies are integers.
+template <std::size_t D, bool kRounded = false>
 bool absorb_within(CfDistance criterion, double squared_threshold, double* __restrict record, float* __restrict routing,
                    const NodeShape& shape, std::size_t slot, const Feature& other, const double* __restrict origin) {
   const std::size_t dim = D > 0 ? D : shape.dim;
@@ -291,10 +312,17 @@ bool absorb_within(CfDistance criterion, double squared_threshold, double* __res
     return false;
   const double sum_of_weights = weight + other.weight, share = other.weight / sum_of_weights;
   const double* __restrict mean = other.mean;
-  for (std::size_t k = 0; k < dim; ++k) record[k] += share * (mean[k] - record[k]);
   record[dim] = sum_of_weights;
   record[dim + 1] = sse + (other.sse + weight * share * gap);
-  write_routing<D>(routing, shape, slot, record, origin);
+  if constexpr (kRounded) {
+    const auto gap_after = [&](std::size_t k) __attribute__((always_inline)) {
+      return moved_gap(record, mean, share, origin, k, dim);
+    };
+    write_rounded(routing, shape, slot, gap_after, record[dim], record[dim + 1]);
+  } else {
+    for (std::size_t k = 0; k < dim; ++k) record[k] += share * (mean[k] - record[k]);
+    write_routing<D>(routing, shape, slot, record, origin);
+  }
   return true;
 }
 
@@ -302,6 +330,13 @@ template <std::size_t D>
 void copy_for_routing(float* routing, const NodeShape& shape, std::size_t slot, const double* record,
                       const double* origin) {
   write_routing<D>(routing, shape, slot, record, origin);
+}
+
+void copy_rounded(float* routing, const NodeShape& shape, std::size_t slot, const double* record,
+                  const double* origin) {
+  const auto gap = [&](std::size_t k)
+                       __attribute__((always_inline)) { return gap_to_origin(record, origin, k, shape.dim); };
+  write_rounded(routing, shape, slot, gap, record[shape.dim], record[shape.dim + 1]);
 }
 
 // Of vectors of four, the values of four rows are more than the registers hold.
@@ -339,11 +374,24 @@ constexpr TreeKernels many() {
           absorb_within<0>};
 }
 
+constexpr TreeKernels rounded() {
+  return {{nearest_rounded_entry<CentroidRoute>, nearest_rounded_entry<ManhattanRoute>,
+           nearest_rounded_entry<AverageRoute>, nearest_rounded_entry<DiameterRoute>, nearest_rounded_entry<WardRoute>,
+           nearest_rounded_entry<RadiusRoute>, nearest_rounded_entry<WardRowRoute>},
+          nullptr,
+          rounded_positions,
+          squared_distance<0>,
+          copy_rounded,
+          merge<0>,
+          absorb_within<0, true>};
+}
+
 }  // namespace
 
 extern const TreeKernelSet SILVERBIRCH_TREE_KERNELS;
-const TreeKernelSet SILVERBIRCH_TREE_KERNELS = {{many(), few<1>(), few<2>(), few<3>(), few<4>(), few<5>(), few<6>(),
-                                                 few<7>(), few<8>(), few<9>(), few<10>(), few<11>(), few<12>(),
-                                                 few<13>(), few<14>(), few<15>(), few<16>()}};
+const TreeKernelSet SILVERBIRCH_TREE_KERNELS = {
+    {many(), few<1>(), few<2>(), few<3>(), few<4>(), few<5>(), few<6>(), few<7>(), few<8>(), few<9>(), few<10>(),
+     few<11>(), few<12>(), few<13>(), few<14>(), few<15>(), few<16>()},
+    rounded()};
 
 }  // namespace silverbirch

@@ -1,13 +1,14 @@
 // The inner loops of the CF-tree: which entry of a node is the nearest, and adding a feature to an entry.
 //
 // A node keeps its entries twice. The *records* are what the tree is about: weight, mean and sse in doubles, one entry
-// after the other. The *routing* part is a copy of the means in floats, relative to an origin amid the data, laid out
+// after the other. The *routing* part is a rounded copy of the means, relative to an origin amid the data, laid out
 // for the vector unit. It is only a filter: it finds the nearest entry together with all that rounding could have
 // mistaken for it, and where there is more than one, the records decide. So the tree is the same, to the bit, as if
-// every distance had been computed in doubles; twice as many lanes and half the memory traffic do the work.
+// every distance had been computed in doubles; with more lanes and less memory traffic.
 //
 // Means of up to kFewDimensions are stored dimension by dimension, lanes being entries; longer ones entry by entry,
-// lanes being dimensions. Then follow two rows of one value an entry, for what else a distance needs.
+// lanes being dimensions. From kRoundedDimensions on they are integers of 16 bits (wide_routing.hpp), where these are
+// not too coarse for the data, else floats. Then follow rows of one value an entry, for what else a distance needs.
 #pragma once
 
 #include <array>
@@ -38,8 +39,10 @@ struct NodeShape {
   bool ward;                   // the first row holds n/(n+1), else sse/n; the second holds n
   std::uint64_t weight_bits;   // of a weight's bits, those that the way down sees
   std::size_t record_doubles;  // from one record to the next: mean, weight, sse and what aligns them
-  std::size_t entry_floats;    // of a mean; if there are many, they are padded with zeros
-  std::size_t mean_floats;     // all means; the two rows follow
+  std::size_t entry_floats;    // the room of a mean; many dimensions are padded with zeros
+  std::size_t mean_floats;     // of all means; the rows follow
+  std::size_t routing_floats;  // room for all of it, whether integers or floats
+  float steps;                 // of rounded integers, how many make a unit of length; 0: the means are floats
   int number_bits;             // a mask as wide as the largest slot
   float relative_doubt;        // how much larger, relatively, a value may be whose order is not sure
 };
@@ -54,7 +57,20 @@ struct RouteQuery {
   float* position;     // relative to the origin, padded with zeros to entry_floats
   float squared_norm;  // of the position
   float weight, variance;
+  float error;                 // rounded to integers: how far that has moved the position at most
+  std::uint32_t rounded_norm;  // and its squared norm in steps
 };
+
+// From so many dimensions on, integers of 16 bits are faster than floats.
+inline constexpr std::size_t kRoundedDimensions = 96;
+// Nothing that is rounded to integers is farther from the origin, in steps. Up to that many dimensions, with all that
+// rounding adds, squared distances then fit 32 bits without a sign.
+inline constexpr float kMostSteps = 32000.0f;
+inline constexpr std::size_t kMostRoutedDimensions = std::size_t{1} << 20;
+
+// How large the root of a value of rounded means may be that is not above this one: the few operations on floats round,
+// too.
+SILVERBIRCH_INLINE float limit_of_root(float root) { return (1.0f + 0x1p-18f) * root + 1e-14f; }
 
 // The least value, and how large another one may be to be in doubt about.
 struct Candidates {
@@ -82,7 +98,7 @@ struct TreeKernels {
   // leave a row unsure for no reason.
   void (*nearest_of_rows)(RowSearch* searches, std::size_t count, const NodeShape& shape);
   // Writes where each mean is, seen from the origin, and the squared norm of that.
-  void (*positions)(const double* const* means, std::size_t count, const double* origin, std::size_t dim,
+  void (*positions)(const double* const* means, std::size_t count, const double* origin, const NodeShape& shape,
                     RouteQuery* queries);
   // In doubles, summed up in the same order on all instruction sets.
   double (*squared_distance)(CfDistance distance, const Feature& a, const Feature& b, std::size_t dim);
@@ -99,9 +115,20 @@ struct TreeKernels {
 // For each number of dimensions up to kFewDimensions, and first the one for all others.
 struct TreeKernelSet {
   std::array<TreeKernels, kFewDimensions + 1> by_dimension;
+  TreeKernels rounded;  // many dimensions, means rounded to integers
 };
 
-const TreeKernels& tree_kernels(std::size_t dim);  // of the instruction set in use
+// Of the instruction set in use.
+const TreeKernels& tree_kernels(std::size_t dim);
+const TreeKernels& rounded_tree_kernels();
+
+SILVERBIRCH_INLINE void write_rows(float* routing, const NodeShape& shape, std::size_t slot, double weight,
+                                   double sse) {
+  const double n = seen_weight(weight, shape.weight_bits);
+  float* rows = routing + shape.mean_floats;
+  rows[slot] = static_cast<float>(shape.ward ? n / (n + 1.0) : sse / n);
+  rows[shape.slots + slot] = static_cast<float>(n);
+}
 
 // Renews the routing copy of one entry. D: the number of dimensions, or 0 if there are many.
 template <std::size_t D>
@@ -114,10 +141,7 @@ SILVERBIRCH_INLINE void write_routing(float* routing, const NodeShape& shape, st
     float* mean = routing + slot * shape.entry_floats;
     for (std::size_t k = 0; k < dim; ++k) mean[k] = static_cast<float>(record[k] - origin[k]);
   }
-  const double n = seen_weight(record[dim], shape.weight_bits), sse = record[dim + 1];
-  float* rows = routing + shape.mean_floats;
-  rows[slot] = static_cast<float>(shape.ward ? n / (n + 1.0) : sse / n);
-  rows[shape.slots + slot] = static_cast<float>(n);
+  write_rows(routing, shape, slot, record[dim], record[dim + 1]);
 }
 
 }  // namespace silverbirch
