@@ -17,7 +17,7 @@ _AS_ROWS = {"dtype": [np.float64, np.float32], "order": "C"}
 
 
 def checked_array(estimator: Any, X: Any, *, reset: bool) -> Rows:
-    return as_rows(validate_data(estimator, X, reset=reset, **_AS_ROWS))
+    return _finite_rows(estimator, validate_data(estimator, X, reset=reset, ensure_all_finite=False, **_AS_ROWS))
 
 
 def checked_batches(estimator: Any, X: Any, sample_weight: Any, *, reset: bool) -> Batches:
@@ -30,10 +30,20 @@ def checked_batches(estimator: Any, X: Any, sample_weight: Any, *, reset: bool) 
         validate_data(estimator, X, reset=reset, skip_check_array=True)
 
         def convert(part: Any, first_row: int) -> Rows:
-            return as_rows(check_array(part, **_AS_ROWS, estimator=estimator, input_name="X"), first_row=first_row)
+            array = check_array(part, ensure_all_finite=False, **_AS_ROWS, estimator=estimator, input_name="X")
+            return _finite_rows(estimator, array, first_row)
 
         return batches_of_frame(X, sample_weight, convert, "sample_weight")
     return batches_of_rows(checked_array(estimator, X, reset=reset), sample_weight, "sample_weight")
+
+
+def _finite_rows(estimator: Any, array: Any, first_row: int = 0) -> Rows:
+    """Values are looked at once, by the core; what it refuses is refused in scikit-learn's words, where it has some."""
+    try:
+        return as_rows(array, first_row=first_row)
+    except ValueError:
+        check_array(array, **_AS_ROWS, estimator=estimator, input_name="X")
+        raise
 
 
 def _check_columns(estimator: Any, source: RowSource, *, reset: bool) -> None:
