@@ -50,6 +50,7 @@ HOSTILE = {
     "arrays below zero": header_with(b"[0,16]", b"[-16,0]"),
     "offsets that are one": header_with(b"[16,24]", b"[16]"),
     "offsets of fractions": header_with(b"[16,24]", b"[16.0,24.0]"),
+    "offsets of minus nothing": header_with(b"[0,16]", b"[-0,16]"),
     "offsets of truth": header_with(b"[0,16]", b"[false,16]"),
     "a type nobody knows": header_with(b'{"dtype":"F64","shape":[2]', b'{"dtype":"O","shape":[2]'),
     "a type that is a list": header_with(b'{"dtype":"F64","shape":[2]', b'{"dtype":["F64"],"shape":[2]'),

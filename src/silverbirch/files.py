@@ -171,7 +171,9 @@ def _checked_start(file: BufferedReader, size: int) -> tuple[int, bytes, bytes]:
 def _parsed(text: bytes) -> dict[str, Any]:
     """A JSON object whose keys are different and whose numbers are finite."""
     try:
-        value = json.loads(text.decode(), object_pairs_hook=_object, parse_float=_finite, parse_constant=_finite)
+        value = json.loads(
+            text.decode(), object_pairs_hook=_object, parse_int=_whole, parse_float=_finite, parse_constant=_finite
+        )
     except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ValueError(f"its header is not JSON: {error}") from None
     if not isinstance(value, dict):
@@ -184,6 +186,12 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(result) < len(pairs):
         raise ValueError("its header has a key twice")
     return result
+
+
+def _whole(text: str) -> int:
+    if text == "-0":  # for safetensors, and for JavaScript, that is no whole number
+        raise ValueError("its header has -0 for a number")
+    return int(text)
 
 
 def _finite(text: str) -> float:
