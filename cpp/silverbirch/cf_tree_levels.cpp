@@ -24,12 +24,7 @@ Features CfTree::root_entries() const {
   return entries;
 }
 
-Features CfTree::total() const {
-  const Features entries = root_entries();
-  Features sum{dim_, {}, {}, {}};
-  for (std::size_t s = 0; s < entries.size(); ++s) s == 0 ? sum.push_back(entries[0]) : sum.absorb(0, entries[s]);
-  return sum;
-}
+Features CfTree::total() const { return sum_of(root_entries()); }
 
 Features CfTree::leaves() const {
   Features leaves{dim_, {}, {}, {}};

@@ -19,8 +19,7 @@ constexpr double kMostDoubts = 0.5;
 // Sets the origin amid these features. Integers: steps lead as far as nine tenths of them and a fifth farther, because
 // a few far away must not make steps coarse for all others.
 void CfTree::set_frame(const Features& amid, double least_reach) {
-  Features sum{dim_, {}, {}, {}};
-  for (std::size_t i = 0; i < amid.size(); ++i) i == 0 ? sum.push_back(amid[0]) : sum.absorb(0, amid[i]);
+  const Features sum = sum_of(amid);
   if (amid.size() > 0) origin_ = sum.mean;
   has_origin_ = amid.size() > 0;
   if (!rounded()) return;

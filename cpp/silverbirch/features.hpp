@@ -37,6 +37,13 @@ struct Features {
   }
 };
 
+// All of them as one; none of none.
+inline Features sum_of(const Features& all) {
+  Features sum{all.dim, {}, {}, {}};
+  for (std::size_t i = 0; i < all.size(); ++i) i == 0 ? sum.push_back(all[0]) : sum.absorb(0, all[i]);
+  return sum;
+}
+
 // Features owned by somebody else.
 struct FeaturesView {
   std::size_t size = 0, dim = 0;

@@ -116,49 +116,50 @@ SILVERBIRCH_INLINE float sum(Floats v) {
   return (four[0] + four[1]) + (four[2] + four[3]);
 }
 
-// Four vectors, seen as vectors of fours: the sums of the first four of each side by side, then those of the second ...
-SILVERBIRCH_INLINE Four sums_of_fours(Four a, Four b, Four c, Four d) {
-  const Four ab = __builtin_shufflevector(a, b, 0, 4, 1, 5) + __builtin_shufflevector(a, b, 2, 6, 3, 7);
-  const Four cd = __builtin_shufflevector(c, d, 0, 4, 1, 5) + __builtin_shufflevector(c, d, 2, 6, 3, 7);
-  return __builtin_shufflevector(ab, cd, 0, 1, 4, 5) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+// Four vectors, seen as vectors of fours: what `join` makes of the first four of each side by side, then of the second
+// ...
+template <class Join>
+SILVERBIRCH_INLINE Four joined_fours(Four a, Four b, Four c, Four d, Join join) {
+  const Four ab = join(__builtin_shufflevector(a, b, 0, 4, 1, 5), __builtin_shufflevector(a, b, 2, 6, 3, 7));
+  const Four cd = join(__builtin_shufflevector(c, d, 0, 4, 1, 5), __builtin_shufflevector(c, d, 2, 6, 3, 7));
+  return join(__builtin_shufflevector(ab, cd, 0, 1, 4, 5), __builtin_shufflevector(ab, cd, 2, 3, 6, 7));
 }
+#if defined(__AVX__)
 #if defined(__AVX512F__)
-SILVERBIRCH_INLINE Floats sums_of_fours(Floats a, Floats b, Floats c, Floats d) {
-  const __m512 ab = _mm512_add_ps(_mm512_unpacklo_ps((__m512)a, (__m512)b), _mm512_unpackhi_ps((__m512)a, (__m512)b));
-  const __m512 cd = _mm512_add_ps(_mm512_unpacklo_ps((__m512)c, (__m512)d), _mm512_unpackhi_ps((__m512)c, (__m512)d));
-  return (Floats)_mm512_add_ps(_mm512_shuffle_ps(ab, cd, 0x44), _mm512_shuffle_ps(ab, cd, 0xee));
+SILVERBIRCH_INLINE Floats low_pairs(Floats a, Floats b) { return (Floats)_mm512_unpacklo_ps((__m512)a, (__m512)b); }
+SILVERBIRCH_INLINE Floats high_pairs(Floats a, Floats b) { return (Floats)_mm512_unpackhi_ps((__m512)a, (__m512)b); }
+SILVERBIRCH_INLINE Floats low_halves(Floats a, Floats b) {
+  return (Floats)_mm512_shuffle_ps((__m512)a, (__m512)b, 0x44);
 }
-#elif defined(__AVX__)
-SILVERBIRCH_INLINE Floats sums_of_fours(Floats a, Floats b, Floats c, Floats d) {
-  const __m256 ab = _mm256_add_ps(_mm256_unpacklo_ps((__m256)a, (__m256)b), _mm256_unpackhi_ps((__m256)a, (__m256)b));
-  const __m256 cd = _mm256_add_ps(_mm256_unpacklo_ps((__m256)c, (__m256)d), _mm256_unpackhi_ps((__m256)c, (__m256)d));
-  return (Floats)_mm256_add_ps(_mm256_shuffle_ps(ab, cd, 0x44), _mm256_shuffle_ps(ab, cd, 0xee));
+SILVERBIRCH_INLINE Floats high_halves(Floats a, Floats b) {
+  return (Floats)_mm512_shuffle_ps((__m512)a, (__m512)b, 0xee);
+}
+#else
+SILVERBIRCH_INLINE Floats low_pairs(Floats a, Floats b) { return (Floats)_mm256_unpacklo_ps((__m256)a, (__m256)b); }
+SILVERBIRCH_INLINE Floats high_pairs(Floats a, Floats b) { return (Floats)_mm256_unpackhi_ps((__m256)a, (__m256)b); }
+SILVERBIRCH_INLINE Floats low_halves(Floats a, Floats b) {
+  return (Floats)_mm256_shuffle_ps((__m256)a, (__m256)b, 0x44);
+}
+SILVERBIRCH_INLINE Floats high_halves(Floats a, Floats b) {
+  return (Floats)_mm256_shuffle_ps((__m256)a, (__m256)b, 0xee);
 }
 #endif
-// The sums of four vectors, side by side.
-SILVERBIRCH_INLINE Four sums_of(const Floats* v) { return folded(sums_of_fours(v[0], v[1], v[2], v[3])); }
+template <class Join>
+SILVERBIRCH_INLINE Floats joined_fours(Floats a, Floats b, Floats c, Floats d, Join join) {
+  const Floats ab = join(low_pairs(a, b), high_pairs(a, b)), cd = join(low_pairs(c, d), high_pairs(c, d));
+  return join(low_halves(ab, cd), high_halves(ab, cd));
+}
+#endif
 
-// The same for the least of each.
-SILVERBIRCH_INLINE Four smaller_of_fours(Four a, Four b, Four c, Four d) {
-  const Four ab = smaller_four(__builtin_shufflevector(a, b, 0, 4, 1, 5), __builtin_shufflevector(a, b, 2, 6, 3, 7));
-  const Four cd = smaller_four(__builtin_shufflevector(c, d, 0, 4, 1, 5), __builtin_shufflevector(c, d, 2, 6, 3, 7));
-  return smaller_four(__builtin_shufflevector(ab, cd, 0, 1, 4, 5), __builtin_shufflevector(ab, cd, 2, 3, 6, 7));
+// The sums, and the least, of four vectors, side by side.
+SILVERBIRCH_INLINE Four sums_of(const Floats* v) {
+  const auto add = [](auto x, auto y) __attribute__((always_inline)) { return x + y; };
+  return folded(joined_fours(v[0], v[1], v[2], v[3], add));
 }
-#if defined(__AVX512F__)
-SILVERBIRCH_INLINE Floats smaller_of_fours(Floats a, Floats b, Floats c, Floats d) {
-  const __m512 ab = _mm512_min_ps(_mm512_unpacklo_ps((__m512)a, (__m512)b), _mm512_unpackhi_ps((__m512)a, (__m512)b));
-  const __m512 cd = _mm512_min_ps(_mm512_unpacklo_ps((__m512)c, (__m512)d), _mm512_unpackhi_ps((__m512)c, (__m512)d));
-  return (Floats)_mm512_min_ps(_mm512_shuffle_ps(ab, cd, 0x44), _mm512_shuffle_ps(ab, cd, 0xee));
+SILVERBIRCH_INLINE Four least_of(const Floats* v) {
+  const auto less = [](auto x, auto y) __attribute__((always_inline)) { return smaller(x, y); };
+  return least_folded(joined_fours(v[0], v[1], v[2], v[3], less));
 }
-#elif defined(__AVX__)
-SILVERBIRCH_INLINE Floats smaller_of_fours(Floats a, Floats b, Floats c, Floats d) {
-  const __m256 ab = _mm256_min_ps(_mm256_unpacklo_ps((__m256)a, (__m256)b), _mm256_unpackhi_ps((__m256)a, (__m256)b));
-  const __m256 cd = _mm256_min_ps(_mm256_unpacklo_ps((__m256)c, (__m256)d), _mm256_unpackhi_ps((__m256)c, (__m256)d));
-  return (Floats)_mm256_min_ps(_mm256_shuffle_ps(ab, cd, 0x44), _mm256_shuffle_ps(ab, cd, 0xee));
-}
-#endif
-// The least of four vectors, side by side.
-SILVERBIRCH_INLINE Four least_of(const Floats* v) { return least_folded(smaller_of_fours(v[0], v[1], v[2], v[3])); }
 
 // As many fours as make a vector.
 SILVERBIRCH_INLINE Floats joined(const Four* v) {

@@ -199,8 +199,8 @@ std::vector<PartitionedTree::Queue> PartitionedTree::route(const Batch& batch, s
   const std::size_t count = end - begin, pieces = (count + piece - 1) / piece;
   std::vector<Queue> queues(trees_.size() + 1);  // the last is for rows of no weight
   std::vector<std::uint32_t> part_of_row(count);
-  std::vector<std::size_t> places(pieces *
-                                  queues.size());  // how many rows of a piece are of a part; then where they go
+  // How many rows of a piece are of a part; then where they go.
+  std::vector<std::size_t> places(pieces * queues.size());
   parallel_for(count, piece, threads, no_progress, [&](std::size_t first, std::size_t last) {
     partition_.parts_of(batch.mean(begin + first), last - first, part_of_row.data() + first);
     std::vector<std::size_t> counts(queues.size());
