@@ -10,7 +10,7 @@ namespace {
 template <class Scalar>
 void check_coordinates(const Array2<const Scalar>& rows) {
   without_gil({}, [&](const sb::Progress& progress) {
-    sb::check_coordinates(rows.data(), rows.shape(0), rows.shape(1), progress);
+    sb::check_coordinates(rows.data(), rows.shape(0), rows.shape(1), 1, progress);
   });
 }
 

@@ -51,6 +51,10 @@ class CfTree {
   // the rows before that moment are in the tree and the others are not.
   template <class Scalar>
   void insert_rows(const Scalar* rows, const double* weights, std::size_t row_count, const Progress& progress);
+  // The same, of any values: throws std::invalid_argument at the first that is not finite or too large to square, and
+  // the tree is as it was.
+  template <class Scalar>
+  void check_and_insert(const Scalar* rows, const double* weights, std::size_t row_count, const Progress& progress);
   // The chosen ones of them, all of some weight.
   template <class Scalar>
   void insert_some(const Scalar* rows, const double* weights, const std::uint32_t* chosen, std::size_t count);
@@ -98,8 +102,11 @@ class CfTree {
 
   NodePool& pool(std::size_t level) { return level == 0 ? leaf_ : inner_; }
   std::size_t group_size() const;
-  template <class Add>
-  void insert_in_groups(std::size_t count, Add add, const Progress& progress);
+  template <class Look, class Scalar>
+  void insert_rows_after(Look look, const Scalar* rows, const double* weights, std::size_t row_count,
+                         const Progress& progress);
+  template <class Look, class Add>
+  void insert_in_groups(std::size_t count, Look look, Add add, const Progress& progress);
   void insert(Group& group, const Progress& progress);
   void find_ways(Group& group, std::size_t first);
   void find_entries(Group& group, std::size_t first, const NodePool& nodes);

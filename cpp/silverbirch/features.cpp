@@ -6,7 +6,9 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
-#include <type_traits>
+
+#include "kernels.hpp"
+#include "parallel.hpp"
 
 namespace silverbirch {
 
@@ -22,14 +24,6 @@ bool is_fine(Scalar value) {
   return std::abs(value) <= kLargest<Scalar>;
 }
 
-// Counts as wide as the values, for the vector unit.
-template <class Scalar>
-bool all_fine(const Scalar* values, std::size_t count) {
-  std::conditional_t<sizeof(Scalar) == sizeof(std::uint32_t), std::uint32_t, std::uint64_t> wrong = 0;
-  for (std::size_t i = 0; i < count; ++i) wrong += is_fine(values[i]) ? 0 : 1;
-  return wrong == 0;
-}
-
 [[noreturn]] void refuse(std::size_t row, std::size_t column, double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%g", value);
@@ -42,21 +36,33 @@ bool all_fine(const Scalar* values, std::size_t count) {
 }  // namespace
 
 template <class Scalar>
-void check_coordinates(const Scalar* rows, std::size_t row_count, std::size_t dim, const Progress& progress) {
-  constexpr std::size_t kBlock = 65536;
-  const std::size_t count = row_count * dim;
-  for (std::size_t begin = 0; begin < count; begin += kBlock) {
-    progress.poll();
-    const std::size_t length = std::min(kBlock, count - begin);
-    if (all_fine(rows + begin, length)) continue;
-    const Scalar* wrong = std::find_if_not(rows + begin, rows + begin + length, is_fine<Scalar>);
-    const auto place = static_cast<std::size_t>(wrong - rows);
-    refuse(place / dim, place % dim, *wrong);
+void check_some(const Scalar* rows, std::size_t begin, std::size_t end, std::size_t dim) {
+  const Scalar *first = rows + begin * dim, *last = rows + end * dim;
+  if (kernels().all_within(first, (end - begin) * dim, kLargest<Scalar>)) return;
+  const Scalar* wrong = std::find_if_not(first, last, is_fine<Scalar>);
+  const auto place = static_cast<std::size_t>(wrong - rows);
+  refuse(place / dim, place % dim, *wrong);
+}
+
+template void check_some(const float*, std::size_t, std::size_t, std::size_t);
+template void check_some(const double*, std::size_t, std::size_t, std::size_t);
+
+template <class Scalar>
+void check_coordinates(const Scalar* rows, std::size_t row_count, std::size_t dim, std::size_t threads,
+                       const Progress& progress) {
+  const std::size_t piece = std::max<std::size_t>(1, 65536 / dim);
+  const Progress chance_to_stop([&](std::size_t, std::size_t) { progress.poll(); });
+  try {
+    parallel_for(row_count, piece, threads, chance_to_stop,
+                 [&](std::size_t begin, std::size_t end) { check_some(rows, begin, end, dim); });
+  } catch (const std::invalid_argument&) {
+    check_some(rows, 0, row_count, dim);  // of several, the first one is told, whichever thread came upon one
+    throw;
   }
 }
 
-template void check_coordinates(const float*, std::size_t, std::size_t, const Progress&);
-template void check_coordinates(const double*, std::size_t, std::size_t, const Progress&);
+template void check_coordinates(const float*, std::size_t, std::size_t, std::size_t, const Progress&);
+template void check_coordinates(const double*, std::size_t, std::size_t, std::size_t, const Progress&);
 
 template <class Scalar>
 Features grouped(const Scalar* rows, const double* weights, const std::int64_t* group_of_row, std::size_t row_count,

@@ -63,6 +63,10 @@ Features grouped(const Scalar* rows, const double* weights, const std::int64_t* 
 
 // Throws std::invalid_argument at the first value that is not finite or too large to square.
 template <class Scalar>
-void check_coordinates(const Scalar* rows, std::size_t row_count, std::size_t dim, const Progress& progress);
+void check_coordinates(const Scalar* rows, std::size_t row_count, std::size_t dim, std::size_t threads,
+                       const Progress& progress);
+// The same for the rows from `begin` to `end`.
+template <class Scalar>
+void check_some(const Scalar* rows, std::size_t begin, std::size_t end, std::size_t dim);
 
 }  // namespace silverbirch

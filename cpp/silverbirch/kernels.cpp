@@ -2,6 +2,7 @@
 // linkage and no standard-library template is instantiated here, so no code for a new processor can leak into the rest.
 #include "kernels.hpp"
 
+#include <cstdint>
 #include <limits>
 
 #include "vector.hpp"
@@ -111,6 +112,15 @@ double squared_gap(const double* a, const double* b, std::size_t padded_dim) {
   return lanes[0];
 }
 
+// Counts as wide as the values, for the vector unit.
+template <class Scalar, class Count>
+bool all_within(const Scalar* values, std::size_t count, Scalar limit) {
+  static_assert(sizeof(Scalar) == sizeof(Count));
+  Count wrong = 0;
+  for (std::size_t i = 0; i < count; ++i) wrong += (values[i] < 0 ? -values[i] : values[i]) <= limit ? 0 : 1;
+  return wrong == 0;
+}
+
 }  // namespace
 
 extern const PairFilter SILVERBIRCH_PAIR_FILTER;
@@ -130,6 +140,8 @@ const Kernels SILVERBIRCH_KERNELS = {
     {tile_distances<CentroidDistance>, tile_distances<ManhattanDistance>, tile_distances<AverageDistance>,
      tile_distances<DiameterDistance>, tile_distances<WardDistance>, tile_distances<RadiusDistance>},
     squared_gap,
+    all_within<float, std::uint32_t>,
+    all_within<double, std::uint64_t>,
     &SILVERBIRCH_PAIR_FILTER,
     &SILVERBIRCH_INDEX_SEARCH,
     &SILVERBIRCH_CELL_SCAN,

@@ -54,6 +54,9 @@ struct Kernels {
   std::array<TileDistances, kCfDistanceNames.size()> tile_distances;
   // Squared Euclidean distance of two rows of whole kGapLanes, on cache lines and padded with zeros. Symmetric.
   double (*squared_gap)(const double* a, const double* b, std::size_t padded_dim);
+  // Whether no value is beyond the limit, and all are numbers.
+  bool (*floats_within)(const float* values, std::size_t count, float limit);
+  bool (*doubles_within)(const double* values, std::size_t count, double limit);
   const PairFilter* pair_filter;
   const IndexSearch* index;
   const CellScan* cells;
@@ -61,6 +64,12 @@ struct Kernels {
   const MemberDistance* members;
   const TreeKernelSet* tree;
 
+  bool all_within(const float* values, std::size_t count, float limit) const {
+    return floats_within(values, count, limit);
+  }
+  bool all_within(const double* values, std::size_t count, double limit) const {
+    return doubles_within(values, count, limit);
+  }
   Nearest nearest(CfDistance distance, const double* blocks, std::size_t dim, const Feature& query,
                   SlotRange range) const {
     return nearest_slot[static_cast<std::size_t>(distance)](blocks, dim, query, range);

@@ -130,6 +130,16 @@ void PartitionedTree::insert_rows(const Scalar* rows, const double* weights, std
 template void PartitionedTree::insert_rows(const float*, const double*, std::size_t, const Progress&);
 template void PartitionedTree::insert_rows(const double*, const double*, std::size_t, const Progress&);
 
+template <class Scalar>
+void PartitionedTree::check_and_insert(const Scalar* rows, const double* weights, std::size_t row_count,
+                                       const Progress& progress) {
+  check_coordinates(rows, row_count, dim_, threads_, progress);
+  insert_rows(rows, weights, row_count, progress);
+}
+
+template void PartitionedTree::check_and_insert(const float*, const double*, std::size_t, const Progress&);
+template void PartitionedTree::check_and_insert(const double*, const double*, std::size_t, const Progress&);
+
 void PartitionedTree::insert_features(const FeaturesView& features, const Progress& progress) {
   insert(FeatureBatch{features, features.size, dim_}, progress);
 }

@@ -44,6 +44,8 @@ class PartitionedTree {
   // not.
   template <class Scalar>
   void insert_rows(const Scalar* rows, const double* weights, std::size_t row_count, const Progress& progress);
+  template <class Scalar>
+  void check_and_insert(const Scalar* rows, const double* weights, std::size_t row_count, const Progress& progress);
   void insert_features(const FeaturesView& features, const Progress& progress);
   void raise_threshold(double squared_threshold);
 

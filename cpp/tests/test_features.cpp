@@ -10,9 +10,9 @@ using namespace silverbirch;
 
 // What is said of the first wrong value, or nothing.
 template <class Scalar>
-std::string refusal(const std::vector<Scalar>& rows, std::size_t dim) {
+std::string refusal(const std::vector<Scalar>& rows, std::size_t dim, std::size_t threads = 1) {
   try {
-    check_coordinates(rows.data(), rows.size() / dim, dim, no_progress);
+    check_coordinates(rows.data(), rows.size() / dim, dim, threads, no_progress);
   } catch (const std::invalid_argument& error) {
     return error.what();
   }
@@ -29,7 +29,7 @@ void the_first_wrong_value_is_named(Scalar wrong) {
                                   std::size_t{8}, std::size_t{0}}) {
     rows[place] = wrong;
     const std::string expected = "row " + std::to_string(place / dim) + ", column " + std::to_string(place % dim) + " ";
-    CHECK(refusal(rows, dim).starts_with(expected));
+    for (const std::size_t threads : {1, 3}) CHECK(refusal(rows, dim, threads).starts_with(expected));
   }
 }
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from .checks import Floats, Rows, as_rows, as_weights
+from .checks import Floats, Rows, as_any_rows, as_rows, as_weights
 from .progress import Report
 from .readers import RowSource, is_stream, read_chunks
 from .readers.frames import is_frame
@@ -26,6 +26,7 @@ class Batch(NamedTuple):
     begin: int
     total: int | None  # how many rows there are; estimated where only the bytes of a file are known
     last: bool  # that this is the last one is known
+    checked: bool  # the values; else whoever takes them has to
 
     @property
     def is_all(self) -> bool:
@@ -38,17 +39,26 @@ _Read: TypeAlias = Callable[[], Iterator[tuple[Rows, int | None]]]
 class Batches:
     """What one call was given. Each iteration is a pass over all rows.
 
-    read : begins a pass: rows, checked, with the number of all rows where it is known or can be estimated
+    read : begins a pass: rows, with the number of all rows where it is known or can be estimated
     n_rows : where it is known before
     repeatable : whether there can be a second pass
+    checked : whether `read` has looked at the values
     """
 
     def __init__(
-        self, read: _Read, n_rows: int | None, weight: Any, weight_name: str, *, repeatable: bool = True
+        self,
+        read: _Read,
+        n_rows: int | None,
+        weight: Any,
+        weight_name: str,
+        *,
+        repeatable: bool = True,
+        checked: bool = True,
     ) -> None:
         self._read = read
         self.n_rows = n_rows
         self.repeatable = repeatable
+        self._checked = checked
         self._weight = self._weights(weight, weight_name)
 
     def _weights(self, weight: Any, name: str) -> Floats | None:
@@ -69,7 +79,7 @@ class Batches:
             end = begin + len(rows)
             if self.n_rows is not None and end > self.n_rows:
                 raise ValueError(f"there are more rows than the {self.n_rows} of before: {_CHANGED}")
-            yield Batch(rows, self._weight_of(begin, end), begin, total, end == self.n_rows)
+            yield Batch(rows, self._weight_of(begin, end), begin, total, end == self.n_rows, self._checked)
             begin = end
         if self.n_rows is not None and begin < self.n_rows:
             raise ValueError(f"there are {begin} rows where {self.n_rows} were before: {_CHANGED}")
@@ -80,18 +90,21 @@ class Batches:
         return np.repeat(self._weight, end - begin)
 
 
-def batches_of(X: Any, weight: Any = None, *, weight_name: str = "weight", dtype: Any = None) -> Batches:
-    """Whatever the user passes as rows: sources, data frames slice by slice, arrays and lists as they are."""
+def batches_of(
+    X: Any, weight: Any = None, *, weight_name: str = "weight", dtype: Any = None, checked: bool = True
+) -> Batches:
+    """Whatever the user passes as rows: sources, data frames slice by slice, arrays and lists as they are. If not
+    `checked`, whoever takes an array looks at its values."""
     if is_stream(X):
         return batches_of_source(read_chunks(X), weight, weight_name=weight_name, dtype=dtype)
     if is_frame(X):
         return batches_of_frame(X, weight, lambda part, first: as_rows(part, dtype=dtype, first_row=first), weight_name)
-    rows = as_rows(X, dtype=dtype)
-    return batches_of_rows(rows, weight, weight_name)
+    rows = (as_rows if checked else as_any_rows)(X, dtype=dtype)
+    return batches_of_rows(rows, weight, weight_name, checked=checked)
 
 
-def batches_of_rows(rows: Rows, weight: Any, weight_name: str) -> Batches:
-    return Batches(lambda: iter([(rows, len(rows))]), len(rows), weight, weight_name)
+def batches_of_rows(rows: Rows, weight: Any, weight_name: str, *, checked: bool = True) -> Batches:
+    return Batches(lambda: iter([(rows, len(rows))]), len(rows), weight, weight_name, checked=checked)
 
 
 def batches_of_source(source: RowSource, weight: Any, *, weight_name: str, dtype: Any = None) -> Batches:

@@ -1,10 +1,11 @@
 """Checks of what users pass in. Each message gives the value, the rule and the remedy."""
 
+import contextlib
 import math
 import operator
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,26 @@ _UNITS = {"": 1, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "KI": 2**10, "MI": 2**
 def as_rows(X: Any, *, name: str = "X", dtype: np.dtype[Any] | None = None, first_row: int = 0) -> Rows:
     """A contiguous float32 or float64 array (n, d) with n, d ≥ 1 and finite values; a copy only where needed. Messages
     count rows from `first_row`."""
+    rows = as_any_rows(X, name=name, dtype=dtype)
+    with refusal_of(name, first_row):
+        _core.check_coordinates(rows)
+    return rows
+
+
+@contextlib.contextmanager
+def refusal_of(name: str, first_row: int = 0) -> Iterator[None]:
+    """Around calls of the core that check values: says whose they are, and counts rows from `first_row`."""
+    try:
+        yield
+    except ValueError as error:
+        place = re.match(r"row (\d+)(, column .*)", str(error))
+        if place is None:  # not of the core
+            raise
+        raise ValueError(f"{name}: row {int(place[1]) + first_row}{place[2]}") from None
+
+
+def as_any_rows(X: Any, *, name: str = "X", dtype: np.dtype[Any] | None = None) -> Rows:
+    """The same, of any values."""
     if hasattr(X, "tocsr") or hasattr(X, "todense"):
         raise TypeError(f"{name} is a sparse matrix: cluster features are dense; pass {name}.toarray()")
     if np.ma.is_masked(X):
@@ -42,13 +63,8 @@ def as_rows(X: Any, *, name: str = "X", dtype: np.dtype[Any] | None = None, firs
         raise ValueError(f"{name} has shape {array.shape}: at least one row and one column are needed")
     if dtype is None:
         dtype = np.dtype(np.float32 if array.dtype in (np.float32, np.float16) else np.float64)
-    with np.errstate(over="ignore"):  # what overflows float32 becomes infinite and is refused below
+    with np.errstate(over="ignore"):  # what overflows float32 becomes infinite and is refused then
         rows: Rows = np.ascontiguousarray(array, dtype=dtype)
-    try:
-        _core.check_coordinates(rows)
-    except ValueError as error:
-        message = re.sub(r"^row (\d+)", lambda found: f"row {int(found[1]) + first_row}", str(error))
-        raise ValueError(f"{name}: {message}") from None
     return rows
 
 

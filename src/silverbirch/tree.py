@@ -23,6 +23,7 @@ from .checks import (
     as_threads,
     as_threshold,
     bytes_text,
+    refusal_of,
 )
 from .features import ClusterFeatures
 from .kinds import load_as
@@ -135,16 +136,16 @@ class CFTree:
             with self._changing(X.n_dimensions) as core:
                 core.insert_features(*X.arrays(), report)
         else:
-            batches = batches_of(X, weight, dtype=self.dtype)
+            batches = batches_of(X, weight, dtype=self.dtype, checked=False)
             with self._lock:
                 for batch, inner in reported(self._undone_by_failure(batches), report):
                     self._insert_batch(batch, inner)
         return self
 
     def _insert_batch(self, batch: Batch, report: Report | None) -> None:
-        """Its values were checked when it was made."""
-        with self._changing(batch.rows.shape[1]) as core:
-            core.insert_rows(batch.rows, batch.weight, report)
+        """Values that were not checked yet are on their way in: where one is refused, the tree is as it was."""
+        with self._changing(batch.rows.shape[1]) as core, refusal_of("X", batch.begin):
+            core.insert_rows(batch.rows, batch.weight, report, batch.checked)
 
     def _undone_by_failure(self, batches: Iterable[Batch]) -> Iterator[Batch]:
         """The batches to insert. An error raised in here is one of reading, and the tree is then as it was; interrupts
