@@ -501,3 +501,17 @@ def test_another_linkage_does_cluster_again():
     model = sb.Betula(4, max_leaves=100).fit(X)
     Z = model.linkage_matrix_
     assert not np.array_equal(model.set_params(linkage="complete").partial_fit().linkage_matrix_, Z)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_fit_of_rows_that_are_refused_late_leaves_the_earlier_fit(n_jobs):
+    X = np.random.default_rng(0).normal(size=(6000, 3))
+    model = sb.Betula(n_clusters=4, max_leaves=200, n_jobs=n_jobs).fit(X)
+    labels, tree, Z = model.labels_.copy(), model.tree_, model.linkage_matrix_.copy()
+    spoilt = X.copy()
+    spoilt[5000, 2] = np.nan
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        model.fit(spoilt)
+    assert model.tree_ is tree
+    np.testing.assert_array_equal(model.labels_, labels)
+    np.testing.assert_array_equal(model.linkage_matrix_, Z)

@@ -531,5 +531,5 @@ def test_an_error_of_the_progress_callback_stays_its_own():
     def report(done, total):
         raise ValueError("no more of this")
 
-    with pytest.raises(ValueError, match="^no more of this$"):
+    with pytest.raises(ValueError, match=r"^no more of this$"):
         sb.CFTree().insert(random_rows(100), progress=report)

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import files
 from .checks import as_threads
-from .estimator_input import checked_array, checked_batches
+from .estimator_input import batches_for, checked_array, usual_words
 from .features import ClusterFeatures
 from .kinds import load_as
 from .model import AggregateModel, Refined, labels_in_place
@@ -81,12 +81,13 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         """
         with self._unchanged_by_failure():
             tree = self._new_tree()
-            batches = checked_batches(self, X, sample_weight, reset=True)
+            batches = batches_for(self, X, sample_weight, reset=True, checked=False)
             if self.refine and not batches.repeatable:
                 raise ValueError(
                     f"refine={self.refine} reads the rows again, but they come only once: write them to a file"
                 )
-            self._insert(tree, batches, None)
+            with usual_words(self, X):
+                self._insert(tree, batches, None)
             for _ in range(self.refine):
                 report = reporter(self.progress, "finer leaves")
                 unlimited = self.max_memory is None
@@ -113,10 +114,10 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
                 raise ValueError("cluster features have weights of their own: leave sample_weight out")
             return self.insert(X)
         if hasattr(self, "tree_"):
-            self._insert(self.tree_, checked_batches(self, X, sample_weight, reset=False), self._first_rows)
+            self._insert(self.tree_, batches_for(self, X, sample_weight, reset=False), self._first_rows)
         else:
-            with self._unchanged_by_failure():
-                batches = checked_batches(self, X, sample_weight, reset=True)
+            with self._unchanged_by_failure(), usual_words(self, X):
+                batches = batches_for(self, X, sample_weight, reset=True, checked=False)
                 self._insert(self._new_tree(), batches, None)
         return self
 
@@ -139,7 +140,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     def predict(self, X: Any) -> NDArray[np.int64]:
         """The cluster of each row's exactly nearest leaf. X is as in `fit`."""
         self._require_fitted()
-        batches = checked_batches(self, X, None, reset=False)
+        batches = batches_for(self, X, None, reset=False)
         return labels_in_place(self.subcluster_labels_, self._nearest_leaf(batches))
 
     def transform(self, X: Any) -> NDArray[Any]:
@@ -161,7 +162,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         self._require_fitted()
         centers = self.cluster_centers_
         total = 0.0
-        for batch in checked_batches(self, X, sample_weight, reset=False):
+        for batch in batches_for(self, X, sample_weight, reset=False):
             squared = ((batch.rows - centers[self.labels_of(batch.rows)]) ** 2).sum(axis=1, dtype=np.float64)
             total += float(squared.sum() if batch.weight is None else batch.weight @ squared)
         return -total

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_array, validate_data
 
 from .batches import Batches, batches_of_frame, batches_of_rows, batches_of_source
-from .checks import Rows, as_rows
+from .checks import Rows, as_any_rows, as_rows
 from .readers import RowSource, is_stream, read_chunks
 from .readers.frames import is_frame
 
@@ -17,11 +19,16 @@ _AS_ROWS = {"dtype": [np.float64, np.float32], "order": "C"}
 
 
 def checked_array(estimator: Any, X: Any, *, reset: bool) -> Rows:
-    return _finite_rows(estimator, validate_data(estimator, X, reset=reset, ensure_all_finite=False, **_AS_ROWS))
+    return _finite_rows(estimator, _any_array(estimator, X, reset=reset))
 
 
-def checked_batches(estimator: Any, X: Any, sample_weight: Any, *, reset: bool) -> Batches:
-    """The rows in batches; values of tables, files and streams are checked when their turn comes."""
+def _any_array(estimator: Any, X: Any, *, reset: bool) -> Any:
+    return validate_data(estimator, X, reset=reset, ensure_all_finite=False, **_AS_ROWS)
+
+
+def batches_for(estimator: Any, X: Any, sample_weight: Any, *, reset: bool, checked: bool = True) -> Batches:
+    """The rows in batches; values of tables, files and streams are checked when their turn comes. If not `checked`,
+    whoever takes an array looks at its values, within `usual_words`."""
     if is_stream(X):
         source = read_chunks(X)
         _check_columns(estimator, source, reset=reset)
@@ -34,15 +41,24 @@ def checked_batches(estimator: Any, X: Any, sample_weight: Any, *, reset: bool) 
             return _finite_rows(estimator, array, first_row)
 
         return batches_of_frame(X, sample_weight, convert, "sample_weight")
-    return batches_of_rows(checked_array(estimator, X, reset=reset), sample_weight, "sample_weight")
+    array = _any_array(estimator, X, reset=reset)
+    rows = _finite_rows(estimator, array) if checked else as_any_rows(array)
+    return batches_of_rows(rows, sample_weight, "sample_weight", checked=checked)
 
 
 def _finite_rows(estimator: Any, array: Any, first_row: int = 0) -> Rows:
+    with usual_words(estimator, array):
+        return as_rows(array, first_row=first_row)
+
+
+@contextlib.contextmanager
+def usual_words(estimator: Any, X: Any) -> Iterator[None]:
     """Values are looked at once, by the core; what it refuses is refused in scikit-learn's words, where it has some."""
     try:
-        return as_rows(array, first_row=first_row)
+        yield
     except ValueError:
-        check_array(array, **_AS_ROWS, estimator=estimator, input_name="X")
+        if not (is_stream(X) or is_frame(X)):  # those were checked when they were read
+            check_array(X, **_AS_ROWS, estimator=estimator, input_name="X")
         raise
 
 
