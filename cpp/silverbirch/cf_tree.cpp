@@ -236,6 +236,9 @@ SILVERBIRCH_INLINE void CfTree::place(Traveller& traveller) {
 }
 
 SILVERBIRCH_INLINE bool CfTree::absorb(const Feature& feature, const Step& target) {
+  if (squared_merge_cost_ < std::numeric_limits<double>::infinity() &&
+      squared_distance(CfDistance::ward, feature, leaf_.entry(target.node, target.slot)) > squared_merge_cost_)
+    return false;
   return kernels_->absorb_within(options_.absorption, options_.squared_threshold,
                                  leaf_.record(target.node, target.slot), leaf_.routing(target.node), leaf_.shape(),
                                  target.slot, feature, origin_.data());

@@ -20,6 +20,7 @@
 #include "node_pool.hpp"
 #include "progress.hpp"
 #include "row_directory.hpp"
+#include "threshold.hpp"
 #include "tree_kernels.hpp"
 
 namespace silverbirch {
@@ -66,11 +67,11 @@ class CfTree {
   Features leaves() const;  // depth first
   Features total() const;   // all that the tree holds, as one feature; of a tree that is not empty
   TreeLevels levels() const;
-  // For about so many leaves that have siblings in their node, the squared absorption cost of merging with the nearest.
-  std::vector<double> sibling_costs(std::size_t sampled_leaves, const Progress& progress) const;
-  // A tree of the same leaves, merged where this threshold allows. That is the first half of a rebuild; the other is to
+  // For about so many leaves that have siblings in their node, the cheapest merge with one of them.
+  std::vector<MergeExtent> sibling_merges(std::size_t sampled_leaves, const Progress& progress) const;
+  // A tree of the same leaves, merged where these limits allow. That is the first half of a rebuild; the other is to
   // raise the threshold further, so that leaves have room to grow.
-  CfTree merged(double squared_merge_threshold, const Progress& progress) const;
+  CfTree merged(const MergeExtent& limits, const Progress& progress) const;
 
   // What a node of such a tree takes at most, and a little for where it is.
   static std::size_t bytes_per_node(std::size_t dim, std::size_t branching);
@@ -153,6 +154,7 @@ class CfTree {
   std::size_t leaf_count_ = 0;
   std::size_t rebuild_count_ = 0;
   double total_weight_ = 0.0;
+  double squared_merge_cost_ = std::numeric_limits<double>::infinity();  // the limit of it, during a rebuild
 
   // The routing copies are relative to the origin. Neither it nor the use of them changes the tree, see
   // cf_tree_routing.cpp.

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "cf_tree_group.hpp"
-#include "threshold.hpp"
 
 namespace silverbirch {
 
@@ -17,47 +16,49 @@ std::size_t after_rebuild(std::size_t limit) {
 
 }  // namespace
 
-// Terminates: the threshold grows by a constant factor at least, and once it exceeds the spread of the data every
-// feature is absorbed by the first leaf it meets. The smaller tree is built beside the old one, so that an interrupt
+// Terminates: the limits grow by a constant factor at least, and once they exceed the spread of the data every feature
+// is absorbed by the first leaf it meets. The smaller tree is built beside the old one, so that an interrupt
 // loses nothing.
 void CfTree::rebuild(const Progress& progress) {
   const std::size_t max_leaves = after_rebuild(options_.max_leaves), max_nodes = after_rebuild(options_.max_nodes);
   const double room = room_to_free(total_weight_, static_cast<double>(leaf_count_));
-  double least_growth = kLeastGrowth, tried = 0.0, failed = 0.0;
+  double least_growth = kLeastGrowth, failed = 0.0;
+  MergeExtent limits;
   do {
     // Too many nodes for the memory do not say how many leaves are too many: some, then.
     const double leaves = static_cast<double>(leaf_count_);
     const double share_to_free = std::max((leaves - static_cast<double>(max_leaves)) / leaves, kLeastRoom);
     const Features whole = total();
-    tried = squared_merge_threshold(tried, sibling_costs(kSampledLeaves, progress), share_to_free, room, least_growth,
-                                    whole.sse[0] / whole.weight[0]);
-    CfTree smaller = merged(tried, progress);
+    limits = merge_limits(limits, sibling_merges(kSampledLeaves, progress), share_to_free, room, least_growth,
+                          squared_threshold(), whole.sse[0] / whole.weight[0]);
+    CfTree smaller = merged(limits, progress);
     // Where all distances are about the same, as in many dimensions, little more than what frees nothing merges all.
     for (int halvings = 0; failed > 0.0 && smaller.leaf_count_ < max_leaves / 4 && halvings < kMostHalvings;
          ++halvings) {
-      const double between = std::sqrt(failed) * std::sqrt(tried);
-      CfTree larger = merged(between, progress);
+      const double between = std::sqrt(failed) * std::sqrt(limits.squared_cost);
+      CfTree larger = merged({between, limits.squared_size}, progress);
       if (larger.leaf_count_ > max_leaves || larger.node_count() > max_nodes) {
         failed = between;
       } else {
-        tried = between;
+        limits.squared_cost = between;
         smaller = std::move(larger);
       }
     }
-    failed = tried;
-    smaller.raise_threshold(absorption_threshold(tried, room, options_.squared_threshold));
+    failed = limits.squared_cost;
+    smaller.raise_threshold(room_to_grow(room) * limits.squared_size);
     smaller.rebuild_count_ = rebuild_count_ + 1;
     *this = std::move(smaller);
     least_growth = 1.0 + 2.0 * (least_growth - 1.0);
   } while (leaf_count_ > max_leaves || node_count() > max_nodes);
 }
 
-CfTree CfTree::merged(double squared_merge_threshold, const Progress& progress) const {
+CfTree CfTree::merged(const MergeExtent& limits, const Progress& progress) const {
   TreeOptions options = options_;
-  options.squared_threshold = squared_merge_threshold;
+  options.squared_threshold = limits.squared_size;
   options.max_leaves = options.max_nodes = std::numeric_limits<std::size_t>::max();  // one step at a time
   CfTree smaller(dim_, options);
   if (smaller.rounded() && !rounded()) smaller.use_floats();  // they were too coarse for this data
+  smaller.squared_merge_cost_ = limits.squared_cost;
   smaller.set_frame(root_entries());
   const std::vector<NodeId> nodes = leaf_nodes();
   // Backwards, so that the leaves that were created together do not meet again in the same order.
@@ -71,16 +72,19 @@ CfTree CfTree::merged(double squared_merge_threshold, const Progress& progress) 
     }
     progress.poll();
   }
+  smaller.squared_merge_cost_ = std::numeric_limits<double>::infinity();
   smaller.options_.max_leaves = options_.max_leaves;
   smaller.options_.max_nodes = options_.max_nodes;
   smaller.total_weight_ = total_weight_;
   return smaller;
 }
 
-// For the leaves of some nodes, evenly chosen, the squared cost of the cheapest merge inside the node. Chosen by their
-// place in the tree, not by their number in the pool, which is another one after the tree was stored and restored.
-std::vector<double> CfTree::sibling_costs(std::size_t sampled_leaves, const Progress& progress) const {
+// For the leaves of some nodes, evenly chosen, the cheapest merge inside the node. Chosen by their place in the tree,
+// not by their number in the pool, which is another one after the tree was stored and restored.
+std::vector<MergeExtent> CfTree::sibling_merges(std::size_t sampled_leaves, const Progress& progress) const {
+  std::vector<MergeExtent> merges;
   std::vector<double> costs;
+  std::vector<std::size_t> siblings;
   const std::size_t every = 1 + leaf_count_ / sampled_leaves;
   const std::vector<NodeId> nodes = leaf_nodes();
   for (std::size_t i = 0; i < nodes.size(); i += every) {
@@ -88,16 +92,19 @@ std::vector<double> CfTree::sibling_costs(std::size_t sampled_leaves, const Prog
     const std::size_t count = leaf_.count(node);
     progress.poll();
     if (count < 2) continue;
-    const std::size_t first = costs.size();
-    costs.resize(first + count, std::numeric_limits<double>::infinity());
+    costs.assign(count, std::numeric_limits<double>::infinity());
+    siblings.resize(count);
     for (std::size_t s = 1; s < count; ++s)
       for (std::size_t other = 0; other < s; ++other) {
-        const double cost = squared_distance(options_.absorption, leaf_.entry(node, s), leaf_.entry(node, other));
-        costs[first + s] = std::min(costs[first + s], cost);
-        costs[first + other] = std::min(costs[first + other], cost);
+        const double cost = squared_distance(CfDistance::ward, leaf_.entry(node, s), leaf_.entry(node, other));
+        if (cost < costs[s]) costs[s] = cost, siblings[s] = other;
+        if (cost < costs[other]) costs[other] = cost, siblings[other] = s;
       }
+    for (std::size_t s = 0; s < count; ++s)
+      merges.push_back(
+          {costs[s], squared_distance(options_.absorption, leaf_.entry(node, s), leaf_.entry(node, siblings[s]))});
   }
-  return costs;
+  return merges;
 }
 
 }  // namespace silverbirch

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "parallel.hpp"
-#include "threshold.hpp"
 
 namespace silverbirch {
 
@@ -274,11 +273,10 @@ void PartitionedTree::divide() {
   });
 }
 
-std::vector<CfTree> PartitionedTree::merged(double squared_merge_threshold, std::size_t threads) {
+std::vector<CfTree> PartitionedTree::merged(const MergeExtent& limits, std::size_t threads) {
   Forest smaller;
   for (const CfTree& tree : trees_) smaller.emplace_back(dim_, tree.options());
-  for_each_part(threads,
-                [&](std::size_t part) { smaller[part] = trees_[part].merged(squared_merge_threshold, no_progress); });
+  for_each_part(threads, [&](std::size_t part) { smaller[part] = trees_[part].merged(limits, no_progress); });
   return smaller;
 }
 
@@ -286,33 +284,34 @@ std::vector<CfTree> PartitionedTree::merged(double squared_merge_threshold, std:
 void PartitionedTree::rebuild() {
   const std::size_t threads = threads_for(leaf_count());
   const double room = room_to_free(total_weight(), static_cast<double>(leaf_count()));
-  double least_growth = kLeastGrowth, tried = 0.0, failed = 0.0;
+  double least_growth = kLeastGrowth, failed = 0.0;
+  MergeExtent limits;
   do {
-    std::vector<std::vector<double>> costs_of_part(trees_.size());
+    std::vector<std::vector<MergeExtent>> merges_of_part(trees_.size());
     const std::size_t sampled = kSampledLeaves / trees_.size() + 1;
     for_each_part(threads,
-                  [&](std::size_t part) { costs_of_part[part] = trees_[part].sibling_costs(sampled, no_progress); });
-    std::vector<double> costs;
-    for (const std::vector<double>& some : costs_of_part) costs.insert(costs.end(), some.begin(), some.end());
+                  [&](std::size_t part) { merges_of_part[part] = trees_[part].sibling_merges(sampled, no_progress); });
+    std::vector<MergeExtent> merges;
+    for (const std::vector<MergeExtent>& some : merges_of_part) merges.insert(merges.end(), some.begin(), some.end());
     const double leaves = static_cast<double>(leaf_count());
     const auto wanted = static_cast<double>(part_of_limit(kEnough, options_.max_leaves));
-    tried = squared_merge_threshold(tried, std::move(costs), std::max((leaves - wanted) / leaves, kLeastRoom), room,
-                                    least_growth, data_scale());
-    Forest smaller = merged(tried, threads);
+    limits = merge_limits(limits, merges, std::max((leaves - wanted) / leaves, kLeastRoom), room, least_growth,
+                          squared_threshold(), data_scale());
+    Forest smaller = merged(limits, threads);
     // Where all distances are about the same, little more than what frees nothing merges all: see CfTree::rebuild.
     for (int halvings = 0; failed > 0.0 && count_leaves(smaller) < options_.max_leaves / 4 && halvings < kMostHalvings;
          ++halvings) {
-      const double between = std::sqrt(failed) * std::sqrt(tried);
-      Forest larger = merged(between, threads);
+      const double between = std::sqrt(failed) * std::sqrt(limits.squared_cost);
+      Forest larger = merged({between, limits.squared_size}, threads);
       if (count_leaves(larger) > part_of_limit(kEnough, options_.max_leaves)) {
         failed = between;
       } else {
-        tried = between;
+        limits.squared_cost = between;
         smaller = std::move(larger);
       }
     }
-    failed = tried;
-    const double absorption = absorption_threshold(tried, room, squared_threshold());
+    failed = limits.squared_cost;
+    const double absorption = room_to_grow(room) * limits.squared_size;
     for_each_part(threads, [&](std::size_t part) {  // what a tree held is given back node by node
       trees_[part] = std::move(smaller[part]);
       trees_[part].raise_threshold(absorption);

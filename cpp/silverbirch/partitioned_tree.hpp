@@ -79,7 +79,7 @@ class PartitionedTree {
   void share_room(std::vector<Queue>& queues) const;
   bool is_full(double share_of_limits) const;
   void divide();
-  std::vector<CfTree> merged(double squared_merge_threshold, std::size_t threads);
+  std::vector<CfTree> merged(const MergeExtent& limits, std::size_t threads);
   void rebuild();
   double data_scale() const;
 
