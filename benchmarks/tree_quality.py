@@ -2,6 +2,8 @@
 
     python benchmarks/tree_quality.py peers [repeats]     silverbirch and betula-cluster, if installed, on the same rows
     python benchmarks/tree_quality.py settings [repeats]  what branching and the CF distances do
+    python benchmarks/tree_quality.py uneven [repeats]    as `peers`, on data of uneven density; cities and flights are
+                                                          looked for in the folder $SILVERBIRCH_DATA
 
 One thread. Every measurement is a process of its own, the contestants taking turns; rows per second are by CPU time,
 the median of the repeats. Leaf sse a row is the sum of the leaves' sse over the rows, as absorbed; nearest leaf mse is
@@ -17,6 +19,7 @@ import time
 from functools import partial
 
 import numpy as np
+import sample_quality
 
 import silverbirch as sb
 from silverbirch.demo import gaussian_mixture
@@ -42,6 +45,15 @@ def wide_mixture(rows: int, columns: int) -> np.ndarray:
     return (centers[random.integers(500, size=rows)] + 4 * random.normal(size=(rows, columns))).astype(np.float32)
 
 
+def heavy_tails(rows: int) -> np.ndarray:
+    """Student's t of two degrees of freedom."""
+    return np.random.default_rng(0).standard_t(2, size=(rows, 3))
+
+
+def shuffled(name: str) -> np.ndarray:
+    return np.random.default_rng(0).permutation(sample_quality.DATA[name](300_000))
+
+
 DATA = {
     "uniform, d = 5": partial(uniform, 1_000_000, 5),
     "Gaussian, d = 5": partial(mixture, 1_000_000),
@@ -49,9 +61,20 @@ DATA = {
     "Gaussian, d = 64, float32": partial(wide_mixture, 200_000, 64),
     "Gaussian, d = 384, float32": partial(wide_mixture, 60_000, 384),
 }
+UNEVEN = {
+    "heavy tails, d = 3": partial(heavy_tails, 300_000),
+    "Gaussian, Pareto shares, d = 5": partial(shuffled, "imbalanced"),
+}
+if sample_quality.DATA_FOLDER.is_dir():
+    UNEVEN |= {
+        "cities, d = 2": partial(shuffled, "cities"),
+        "cities by country, d = 2": partial(sample_quality.DATA["cities"], 0),
+        "flights, d = 13": partial(shuffled, "flights"),
+    }
 PEERS = [("silverbirch", {}), ("betula-cluster", {}), ("betula-cluster", {"distance": "ward", "absorb": "radius"})]
 PEER_JOBS = [(name, m) for name in list(DATA)[:2] for m in (2_000, 10_000, 25_000)]
 PEER_JOBS += [(name, m) for name in list(DATA)[3:] for m in (2_000, 10_000)]
+UNEVEN_JOBS = [(name, m) for name in UNEVEN for m in (1_000, 2_000, 5_000, 10_000)]
 
 PAIRS = [(d, a) for d in ("ward", "average", "centroid") for a in (d, "radius")]
 SETTINGS = [("silverbirch", {"branching": b}) for b in (15, 31, 63, 127)]
@@ -61,7 +84,7 @@ SETTING_JOBS = [(name, m) for name in list(DATA)[:4] for m in (2_000, 25_000)]
 
 def measure(data: str, max_leaves: int, package: str, options: dict) -> dict:
     """One tree, in this process."""
-    X = DATA[data]()
+    X = (DATA | UNEVEN)[data]()
     begin = time.process_time()
     if package == "silverbirch":
         tree = sb.CFTree(max_leaves=max_leaves, **options).insert(X)
@@ -116,7 +139,7 @@ def compare(jobs: list[tuple[str, int]], contestants: list[tuple[str, dict]], re
             text = ", ".join([package, *(f"{k} {v}" for k, v in options.items())])
             print(
                 f"| {data} | {max_leaves:,} | {text} | {speed / 1e6:.2f} | {speeds[0] / speed:.2f} | {row['leaves']:,} "
-                f"| {row['rebuilds']} | {row['leaf_sse']:.3f} | {row['nearest_mse']:.3f} |",
+                f"| {row['rebuilds']} | {row['leaf_sse']:.4g} | {row['nearest_mse']:.4g} |",
                 flush=True,
             )
 
@@ -128,5 +151,7 @@ if __name__ == "__main__":
         print(json.dumps(measure(*json.loads(argument))))
     elif what == "settings":
         compare(SETTING_JOBS, SETTINGS, int(argument))
+    elif what == "uneven":
+        compare(UNEVEN_JOBS, PEERS, int(argument))
     else:
         compare(PEER_JOBS, PEERS, int(argument))
