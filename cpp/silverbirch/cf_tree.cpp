@@ -118,7 +118,6 @@ void CfTree::find_ways(Group& group, std::size_t first) {
       Traveller& traveller = group[i];
       traveller.path[height_ - level] = traveller.leaf;
       traveller.leaf.node = inner_.child(traveller.leaf.node, traveller.leaf.slot);
-      pool(level - 1).prefetch_routing(traveller.leaf.node);
     }
   }
   find_entries(group, first, leaf_);
