@@ -139,41 +139,42 @@ void CfTree::raise_threshold(double squared_threshold) {
 
 void CfTree::find_ways(Group& group, std::size_t first) {
   prepare(group, first);
-  for (std::size_t i = first; i < group.size(); ++i) {
-    group[i].path.resize(height_);
-    group[i].leaf.node = root_;
-  }
-  for (std::size_t level = height_; level > 0; --level) {
-    find_entries(group, first, inner_);
+  group.make_paths(height_);
+  for (std::size_t i = first; i < group.size(); ++i) group[i].leaf.node = root_;
+  const auto nearest = [&](const NodePool& nodes, std::size_t i) {
+    const RowSearch& search = group.searches()[i];
+    return search.sure ? search.slot : nearest_entry(nodes, group[i].leaf.node, group[i]);
+  };
+  for (std::size_t depth = 0; depth < height_; ++depth) {
+    search_together(group, first, inner_);
     for (std::size_t i = first; i < group.size(); ++i) {
-      Traveller& traveller = group[i];
-      traveller.path[height_ - level] = traveller.leaf;
-      traveller.leaf.node = inner_.child(traveller.leaf.node, traveller.leaf.slot);
-      pool(level - 1).prefetch_routing(traveller.leaf.node);
+      const Step step = {group[i].leaf.node, nearest(inner_, i)};
+      group[i].path[depth] = step;
+      group[i].leaf.node = inner_.child(step.node, step.slot);
     }
   }
-  find_entries(group, first, leaf_);
-  for (std::size_t i = first; i < group.size(); ++i) leaf_.prefetch_record(group[i].leaf.node, group[i].leaf.slot);
+  search_together(group, first, leaf_);
+  for (std::size_t i = first; i < group.size(); ++i) {
+    Step& leaf = group[i].leaf;
+    leaf.slot = nearest(leaf_, i);
+    leaf_.prefetch_record(leaf.node, leaf.slot);
+  }
 }
 
-// Sets the slot of each one's nearest entry in the node it has come to.
-void CfTree::find_entries(Group& group, std::size_t first, const NodePool& nodes) {
+// Searches for the nearest entry of the node that each has come to; all are unsure where it has to be done one by one.
+void CfTree::search_together(Group& group, std::size_t first, const NodePool& nodes) {
   const std::size_t count = group.size();
-  const bool together =
-      group.all_rows() && routed_ && kernels_->nearest_of_rows && nodes.shape().slots == kGroupedSlots;
-  RowSearch searches[kLargestGroup];
-  if (together) {
+  RowSearch* searches = group.searches();
+  if (group.all_rows() && routed_ && kernels_->nearest_of_rows && nodes.shape().slots == kGroupedSlots) {
+    std::uint32_t most = 0;
     for (std::size_t i = first; i < count; ++i) {
       const NodeId node = group[i].leaf.node;
       searches[i].routing = nodes.routing(node);
-      searches[i].count = nodes.count(node);
-      searches[i].query = group[i].query;
+      most = std::max(most, nodes.count(node));
     }
-    kernels_->nearest_of_rows(searches + first, count - first, nodes.shape());
-  }
-  for (std::size_t i = first; i < count; ++i) {
-    Step& step = group[i].leaf;
-    step.slot = together && searches[i].sure ? searches[i].slot : nearest_entry(nodes, step.node, group[i]);
+    kernels_->nearest_of_rows(searches + first, count - first, most, nodes.shape());
+  } else {
+    for (std::size_t i = first; i < count; ++i) searches[i].sure = false;
   }
 }
 
@@ -186,7 +187,8 @@ void CfTree::renew_way(Traveller& traveller, std::uint64_t found) {
   NodeId node = traveller.leaf.node;
   if (last_inner_change_ > found) {
     node = root_;
-    for (Step& step : traveller.path) {
+    for (std::size_t depth = 0; depth < height_; ++depth) {
+      Step& step = traveller.path[depth];
       renew(inner_, node, step);
       node = inner_.child(node, step.slot);
     }
@@ -195,22 +197,26 @@ void CfTree::renew_way(Traveller& traveller, std::uint64_t found) {
 }
 
 // The same where no inner node changed, and one before, of those from the first on, changed an entry of the leaf node:
-// of the others, the one that was the least distant is so still.
-void CfTree::renew_leaf(Group& group, std::size_t first, std::size_t last) {
+// of the others, the one that was the least distant is so still. The clock has counted one change for each that was
+// placed, so the number of a change tells whose it was.
+void CfTree::renew_leaf(Group& group, std::size_t first, std::size_t last, std::uint64_t found) {
   Traveller& traveller = group[last];
   Step& leaf = traveller.leaf;
   const auto distance_to = [&](std::size_t slot) {
     return squared_distance(options_.distance, traveller.feature, leaf_.seen_entry(leaf.node, slot));
   };
-  std::size_t nearest = leaf.slot;
-  double least = distance_to(nearest);
-  for (std::size_t i = first; i < last; ++i) {
-    if (group[i].leaf.node != leaf.node) continue;
-    const std::size_t changed = group[i].leaf.slot;
+  std::uint32_t nearest = leaf.slot;
+  double least = -1.0;  // its distance, once it is asked for
+  for (std::uint64_t change = leaf_.last_change(leaf.node); change > found;) {
+    const Traveller& other = group[first + (change - found - 1)];
+    change = other.change_before;
+    const std::uint32_t changed = other.leaf.slot;
     if (changed == leaf.slot) {
       leaf.slot = nearest_entry(leaf_, leaf.node, traveller);
       return;
     }
+    if (surely_farther(group.searches()[last], changed, dim_)) continue;
+    if (least < 0.0) least = distance_to(nearest);
     const double squared = distance_to(changed);
     if (squared < least || (squared == least && changed < nearest)) {
       least = squared;
@@ -220,19 +226,26 @@ void CfTree::renew_leaf(Group& group, std::size_t first, std::size_t last) {
   leaf.slot = nearest;
 }
 
-SILVERBIRCH_INLINE void CfTree::place(Traveller& traveller) {
-  const Feature& feature = traveller.feature;
+// True if that made a new leaf.
+SILVERBIRCH_INLINE bool CfTree::place(Traveller& traveller) {
+  const bool absorbed = leaf_.count(traveller.leaf.node) > 0 && absorb(traveller.feature, traveller.leaf);
+  if (!absorbed) add_leaf(traveller);
+  std::uint64_t& last_change = leaf_.last_change(traveller.leaf.node);
+  traveller.change_before = last_change;
+  last_change = ++clock_;
+  for (std::size_t depth = height_; depth-- > 0;) add_weight(traveller.path[depth], traveller.feature.weight, depth);
+  if (!absorbed && leaf_.count(traveller.leaf.node) > options_.branching)
+    split_upwards(traveller.leaf.node, {traveller.path, traveller.path + height_});
+  return !absorbed;
+}
+
+// What most rows do without is kept out of the loop of those that are absorbed.
+[[gnu::noinline]] void CfTree::add_leaf(Traveller& traveller) {
   const NodeId node = traveller.leaf.node;
-  if (leaf_.count(node) == 0 || !absorb(feature, traveller.leaf)) {
-    traveller.leaf.slot = leaf_.count(node)++;
-    write(leaf_, traveller.leaf, feature);
-    ++leaf_count_;
-    if (options_.squared_threshold == 0.0) directory_.put(feature.mean, dim_, node);
-  }
-  leaf_.last_change(node) = ++clock_;
-  for (std::size_t level = 1; level <= height_; ++level)
-    add_weight(traveller.path[height_ - level], feature.weight, pool(level - 1));
-  if (leaf_.count(node) > options_.branching) split_upwards(node, traveller.path);
+  traveller.leaf.slot = leaf_.count(node)++;
+  write(leaf_, traveller.leaf, traveller.feature);
+  ++leaf_count_;
+  if (options_.squared_threshold == 0.0) directory_.put(traveller.feature.mean, dim_, node);
 }
 
 SILVERBIRCH_INLINE bool CfTree::absorb(const Feature& feature, const Step& target) {
@@ -249,7 +262,7 @@ bool CfTree::absorb_duplicate(const Feature& feature) {
   const std::optional<NodeId> known = directory_.find(feature.mean, dim_);
   if (!known) return false;
   NodeId node = *known;
-  std::size_t slot = 0;  // features of the same mean and a larger sse may be in the way
+  std::uint32_t slot = 0;  // features of the same mean and a larger sse may be in the way
   while (slot < leaf_.count(node) && !(std::equal(feature.mean, feature.mean + dim_, leaf_.entry(node, slot).mean) &&
                                        absorb(feature, {node, slot})))
     ++slot;
@@ -257,7 +270,7 @@ bool CfTree::absorb_duplicate(const Feature& feature) {
   leaf_.last_change(node) = ++clock_;
   for (std::size_t level = 0; level < height_; ++level) {
     const NodeId parent = pool(level).parent(node);
-    add_weight({parent, inner_.slot_of_child(parent, node)}, feature.weight, pool(level));
+    add_weight({parent, inner_.slot_of_child(parent, node)}, feature.weight, height_ - 1 - level);
     node = parent;
   }
   return true;
@@ -266,13 +279,16 @@ bool CfTree::absorb_duplicate(const Feature& feature) {
 // An inner entry always has the weight of all that is below it. Its mean, which hardly moves once the entry is heavy,
 // is renewed only when the weight comes to its next step: so most rows change nothing that another row's way depends
 // on. The step follows from the weight alone: a tree that was stored goes on to the same bits.
-SILVERBIRCH_INLINE void CfTree::add_weight(const Step& target, double weight, const NodePool& nodes) {
+SILVERBIRCH_INLINE void CfTree::add_weight(const Step& target, double weight, std::size_t depth) {
   double& sum = inner_.record(target.node, target.slot)[dim_];
   const double before = sum;
   sum += weight;
-  if (((std::bit_cast<std::uint64_t>(before) ^ std::bit_cast<std::uint64_t>(sum)) & inner_.shape().weight_bits) == 0)
-    return;
-  summarize(target.node, target.slot, nodes, inner_.child(target.node, target.slot));
+  if (((std::bit_cast<std::uint64_t>(before) ^ std::bit_cast<std::uint64_t>(sum)) & inner_.shape().weight_bits) != 0)
+    renew_summary(target, depth);
+}
+
+[[gnu::noinline]] void CfTree::renew_summary(const Step& target, std::size_t depth) {
+  summarize(target.node, target.slot, pool(height_ - 1 - depth), inner_.child(target.node, target.slot));
   inner_.last_change(target.node) = last_inner_change_ = ++clock_;
 }
 
@@ -283,27 +299,30 @@ void CfTree::insert(Group& group, const Progress& progress) {
   std::uint64_t found = 0;
   std::size_t first = 0;  // of those whose ways were found then
   bool lost = true;
+  bool grown = true;  // more leaves than when the limits were looked at last; true for the first, so that they are
   for (std::size_t i = 0; i < group.size(); ++i) {
     Traveller& traveller = group[i];
-    met_duplicate_ = options_.squared_threshold == 0.0 && absorb_duplicate(traveller.feature);
+    const bool only_equals_merge = !(options_.squared_threshold > 0.0);
+    met_duplicate_ = only_equals_merge && absorb_duplicate(traveller.feature);
     if (!met_duplicate_) {
       if (lost || last_growth_ > found) {
         find_ways(group, i);
         found = clock_;
         first = i;
         lost = false;
-      } else if (last_inner_change_ > found || options_.squared_threshold == 0.0) {
+      } else if (last_inner_change_ > found || only_equals_merge) {
         renew_way(traveller, found);
       } else if (leaf_.last_change(traveller.leaf.node) > found) {
-        renew_leaf(group, first, i);
+        renew_leaf(group, first, i, found);
       }
-      place(traveller);
+      grown |= place(traveller);
     }
     total_weight_ += traveller.feature.weight;
-    if (leaf_count_ > options_.max_leaves || node_count() > options_.max_nodes) {
+    if (grown && (leaf_count_ > options_.max_leaves || node_count() > options_.max_nodes)) {
       rebuild(progress);
       lost = true;
     }
+    grown = false;
   }
 }
 

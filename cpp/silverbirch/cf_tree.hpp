@@ -89,15 +89,16 @@ class CfTree {
  private:
   struct Step {
     NodeId node;
-    std::size_t slot;
+    std::uint32_t slot;
   };
 
-  // A feature on its way down, and where it has been.
-  struct Traveller {
+  // A feature on its way down, and where it has been. Aligned, because many are asked for by number.
+  struct alignas(64) Traveller {
     Feature feature;
     const RouteQuery* query;
-    std::vector<Step> path;  // from the root to the parent of the leaf node
+    Step* path;  // from the root to the parent of the leaf node
     Step leaf;
+    std::uint64_t change_before;  // the last one of the leaf node before it was placed there
   };
   class Group;
 
@@ -110,13 +111,15 @@ class CfTree {
   void insert_in_groups(std::size_t count, Look look, Add add, const Progress& progress);
   void insert(Group& group, const Progress& progress);
   void find_ways(Group& group, std::size_t first);
-  void find_entries(Group& group, std::size_t first, const NodePool& nodes);
+  void search_together(Group& group, std::size_t first, const NodePool& nodes);
   void renew_way(Traveller& traveller, std::uint64_t found);
-  void renew_leaf(Group& group, std::size_t first, std::size_t last);
-  void place(Traveller& traveller);
+  void renew_leaf(Group& group, std::size_t first, std::size_t last, std::uint64_t found);
+  bool place(Traveller& traveller);
+  void add_leaf(Traveller& traveller);
   bool absorb(const Feature& feature, const Step& target);
   bool absorb_duplicate(const Feature& feature);
-  void add_weight(const Step& target, double weight, const NodePool& nodes);
+  void add_weight(const Step& target, double weight, std::size_t depth);
+  void renew_summary(const Step& target, std::size_t depth);
   void copy_to(double* record, const Feature& feature) const;
   void write(NodePool& nodes, const Step& target, const Feature& feature);
 
@@ -129,7 +132,7 @@ class CfTree {
   void prepare(Group& group, std::size_t first);
   void complete(RouteQuery& query, const Feature& feature);
   Route route(const Feature& feature) const;
-  std::size_t nearest_entry(const NodePool& nodes, NodeId node, const Traveller& traveller);
+  std::uint32_t nearest_entry(const NodePool& nodes, NodeId node, const Traveller& traveller);
   float limit_of_others(const Traveller& traveller, double squared, float limit) const;
   double squared_distance(CfDistance distance, const Feature& a, const Feature& b) const;
 
@@ -137,7 +140,7 @@ class CfTree {
   bool halve_by_means(const NodePool& nodes, NodeId node);
   std::pair<std::size_t, std::size_t> far_pair(const NodePool& nodes, NodeId node);
   void distances_from(const NodePool& nodes, NodeId node, std::size_t slot, std::vector<double>& squared) const;
-  void split_upwards(NodeId overfull, std::vector<Step>& path);
+  void split_upwards(NodeId overfull, std::vector<Step> path);
   void move_in(std::size_t level, NodeId node);
   void summarize(NodeId inner_node, std::size_t slot, const NodePool& nodes, NodeId child);
 

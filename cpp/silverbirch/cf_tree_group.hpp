@@ -20,12 +20,11 @@ class CfTree::Group {
         ward_(tree.options_.distance == CfDistance::ward),
         all_rows_(ward_),
         position_floats_((dim_ + kRouteLanes - 1) / kRouteLanes * kRouteLanes),
-        travellers_(kLargestGroup),
         positions_(kLargestGroup * position_floats_),
         rows_(kLargestGroup * dim_) {
     for (std::size_t i = 0; i < kLargestGroup; ++i) {
       queries_[i].position = positions_.data() + i * position_floats_;
-      travellers_[i].query = &queries_[i];
+      travellers_[i].query = searches_[i].query = &queries_[i];
     }
   }
 
@@ -36,6 +35,7 @@ class CfTree::Group {
     all_rows_ = ward_;
   }
   void add(const Feature& feature) {
+    means_[size_] = feature.mean;
     travellers_[size_++].feature = feature;
     all_rows_ = all_rows_ && feature.weight == 1.0;
   }
@@ -46,16 +46,28 @@ class CfTree::Group {
     add({weight, wide, 0.0});
   }
 
+  // Gives all a path through so many inner nodes.
+  void make_paths(std::size_t height) {
+    if (steps_.size() >= kLargestGroup * height) return;
+    steps_.resize(kLargestGroup * height);
+    for (std::size_t i = 0; i < kLargestGroup; ++i) travellers_[i].path = steps_.data() + i * height;
+  }
+
   Traveller& operator[](std::size_t i) { return travellers_[i]; }
+  const double* const* means() const { return means_.data(); }
   RouteQuery* queries() { return queries_.data(); }
+  RowSearch* searches() { return searches_.data(); }
 
  private:
   std::size_t dim_;
   bool ward_, all_rows_;
   std::size_t position_floats_, size_ = 0;
-  std::vector<Traveller> travellers_;
+  std::array<Traveller, kLargestGroup> travellers_;
+  std::vector<Step> steps_;
   AlignedFloats positions_;
+  std::array<const double*, kLargestGroup> means_;
   std::array<RouteQuery, kLargestGroup> queries_;
+  std::array<RowSearch, kLargestGroup> searches_;
   std::vector<double> rows_;
 };
 

@@ -69,14 +69,20 @@ void CfTree::renew_routing() {
 }
 
 void CfTree::prepare(Group& group, std::size_t first) {
-  const double* means[kLargestGroup];
-  for (std::size_t i = first; i < group.size(); ++i) means[i] = group[i].feature.mean;
   if (!has_origin_) {
-    std::copy_n(means[first], dim_, origin_.begin());
+    std::copy_n(group.means()[first], dim_, origin_.begin());
     has_origin_ = true;
   }
-  kernels_->positions(means + first, group.size() - first, origin_.data(), leaf_.shape(), group.queries() + first);
-  for (std::size_t i = first; i < group.size(); ++i) complete(group.queries()[i], group[i].feature);
+  const std::size_t count = group.size() - first;
+  RouteQuery* queries = group.queries() + first;
+  kernels_->positions(group.means() + first, count, origin_.data(), leaf_.shape(), queries);
+  if (group.all_rows() && !rounded()) {  // all at once; their routes do not ask for weight and variance
+    bool near = total_weight_ + static_cast<double>(count) <= kLargestRoutedWeight;
+    for (std::size_t i = 0; i < count; ++i) near &= queries[i].squared_norm <= kLargestRoutedSquare;
+    routed_ = routed_ && near;
+  } else {
+    for (std::size_t i = 0; i < count; ++i) complete(queries[i], group[first + i].feature);
+  }
 }
 
 Route CfTree::route(const Feature& feature) const {
@@ -85,7 +91,7 @@ Route CfTree::route(const Feature& feature) const {
 }
 
 // The least distant entry, the lowest slot among equals. The filter tells which come into question, doubles decide.
-std::size_t CfTree::nearest_entry(const NodePool& nodes, NodeId node, const Traveller& traveller) {
+std::uint32_t CfTree::nearest_entry(const NodePool& nodes, NodeId node, const Traveller& traveller) {
   const std::size_t count = nodes.count(node);
   if (count == 0) return 0;
   Candidates candidates{};
@@ -93,7 +99,7 @@ std::size_t CfTree::nearest_entry(const NodePool& nodes, NodeId node, const Trav
     candidates = kernels_->nearest_entry[static_cast<std::size_t>(route(traveller.feature))](
         nodes.routing(node), nodes.shape(), count, *traveller.query, values_.data());
     searches_ += 1.0;
-    if (candidates.sure) return candidates.slot;
+    if (candidates.sure) return static_cast<std::uint32_t>(candidates.slot);
   }
   const auto distance_to = [&](std::size_t s) {
     doubts_ += 1.0;
@@ -111,7 +117,7 @@ std::size_t CfTree::nearest_entry(const NodePool& nodes, NodeId node, const Trav
       nearest = s;
     }
   }
-  return nearest;
+  return static_cast<std::uint32_t>(nearest);
 }
 
 // How much the filter's value of another entry may be, once the distance of one is known. The filter of integers had to

@@ -21,7 +21,7 @@ void CfTree::move_in(std::size_t level, NodeId node) {
     for (std::size_t s = 0; s < leaf_.count(node); ++s) directory_.put(leaf_.entry(node, s).mean, dim_, node);
 }
 
-void CfTree::split_upwards(NodeId overfull, std::vector<Step>& path) {
+void CfTree::split_upwards(NodeId overfull, std::vector<Step> path) {
   last_inner_change_ = ++clock_;
   for (std::size_t level = 0;; ++level) {
     NodePool& nodes = pool(level);
@@ -67,7 +67,7 @@ NodeId CfTree::split(NodePool& nodes, NodeId node) {
   nodes.count(node) = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const NodeId to = goes_right_[i] ? sibling : node;
-    const std::size_t end = nodes.count(to)++;
+    const std::uint32_t end = nodes.count(to)++;
     if (to == node && end == i) continue;
     write(nodes, {to, end}, nodes.entry(node, i));
     nodes.copy_child(to, end, node, i);

@@ -58,11 +58,13 @@ class NodePool {
 
   NodeId create() {
     const auto id = static_cast<NodeId>(nodes_.size());
-    nodes_.push_back(memory_.take());
+    std::byte* memory = memory_.take();
+    nodes_.push_back({.records = reinterpret_cast<double*>(memory),
+                      .routing = reinterpret_cast<float*>(memory + record_bytes()),
+                      .last_change = 0,
+                      .count = 0,
+                      .parent = id});
     for (std::size_t s = 0; s < shape_.slots; ++s) clear_routing(id, s);
-    counts_.push_back(0);
-    changes_.push_back(0);
-    parents_.push_back(id);
     if (has_children_) children_.resize(children_.size() + shape_.slots);
     return id;
   }
@@ -72,9 +74,9 @@ class NodePool {
   void set_shape(const NodeShape& shape) { shape_ = shape; }  // with another kind of routing copies, to be renewed
 
   // mean, weight, sse
-  double* record(NodeId id, std::size_t s) { return reinterpret_cast<double*>(nodes_[id]) + s * shape_.record_doubles; }
+  double* record(NodeId id, std::size_t s) { return nodes_[id].records + s * shape_.record_doubles; }
   Feature entry(NodeId id, std::size_t s) const {
-    const double* mean = reinterpret_cast<const double*>(nodes_[id]) + s * shape_.record_doubles;
+    const double* mean = nodes_[id].records + s * shape_.record_doubles;
     return {mean[shape_.dim], mean, mean[shape_.dim + 1]};
   }
   // What the routing copy is of.
@@ -82,32 +84,25 @@ class NodePool {
     const Feature whole = entry(id, s);
     return {seen_weight(whole.weight, shape_.weight_bits), whole.mean, whole.sse};
   }
-  float* routing(NodeId id) { return reinterpret_cast<float*>(nodes_[id] + record_bytes()); }
-  const float* routing(NodeId id) const { return reinterpret_cast<const float*>(nodes_[id] + record_bytes()); }
+  float* routing(NodeId id) { return nodes_[id].routing; }
+  const float* routing(NodeId id) const { return nodes_[id].routing; }
 
-  std::uint32_t& count(NodeId id) { return counts_[id]; }
-  std::uint32_t count(NodeId id) const { return counts_[id]; }
-  std::uint64_t& last_change(NodeId id) { return changes_[id]; }  // by the clock of the tree
-  NodeId& parent(NodeId id) { return parents_[id]; }              // its own number for the root
+  std::uint32_t& count(NodeId id) { return nodes_[id].count; }
+  std::uint32_t count(NodeId id) const { return nodes_[id].count; }
+  std::uint64_t& last_change(NodeId id) { return nodes_[id].last_change; }  // by the clock of the tree
+  NodeId& parent(NodeId id) { return nodes_[id].parent; }                   // its own number for the root
   NodeId& child(NodeId id, std::size_t s) { return children_[id * shape_.slots + s]; }
   NodeId child(NodeId id, std::size_t s) const { return children_[id * shape_.slots + s]; }
 
-  // Fetches what the next search of a node reads, or the part of it that fits the memory's queue. Of wide means that is
-  // so little that it only delays what is read at the time.
-  void prefetch_routing(NodeId id) const {
-    if (shape_.dim > kFewDimensions) return;
-    const std::byte* begin = nodes_[id] + record_bytes();
-    const std::size_t size = std::min<std::size_t>((shape_.mean_floats + shape_.slots) * sizeof(float), 32 * 64);
-    for (std::size_t offset = 0; offset < size; offset += 64) __builtin_prefetch(begin + offset);
-  }
+  // Of a node's routing copies, no part is fetched ahead: that delays what is read at the time.
   void prefetch_record(NodeId id, std::size_t s) const {
-    const auto* begin = reinterpret_cast<const double*>(nodes_[id]) + s * shape_.record_doubles;
+    const double* begin = nodes_[id].records + s * shape_.record_doubles;
     const std::size_t size = std::min<std::size_t>(shape_.record_doubles, 16 * 8);
     for (std::size_t offset = 0; offset < size; offset += 8) __builtin_prefetch(begin + offset, 1);
   }
 
-  std::size_t slot_of_child(NodeId id, NodeId child_id) const {
-    std::size_t s = 0;
+  std::uint32_t slot_of_child(NodeId id, NodeId child_id) const {
+    std::uint32_t s = 0;
     while (child(id, s) != child_id) ++s;
     return s;
   }
@@ -133,21 +128,27 @@ class NodePool {
   }
 
   std::size_t memory_bytes() const {
-    return memory_.bytes() + nodes_.capacity() * sizeof(void*) + counts_.capacity() * sizeof(std::uint32_t) +
-           changes_.capacity() * sizeof(std::uint64_t) + (children_.capacity() + parents_.capacity()) * sizeof(NodeId);
+    return memory_.bytes() + nodes_.capacity() * sizeof(Node) + children_.capacity() * sizeof(NodeId);
   }
 
  private:
+  // All that the way through a node asks for before its memory is looked at.
+  struct Node {
+    double* records;
+    float* routing;
+    std::uint64_t last_change;
+    std::uint32_t count;
+    NodeId parent;
+  };
+
   std::size_t record_bytes() const { return shape_.slots * shape_.record_doubles * sizeof(double); }
   std::size_t node_bytes() const { return silverbirch::node_bytes(shape_); }
 
   NodeShape shape_;
   bool has_children_;
   NodeMemory memory_;
-  std::vector<std::byte*> nodes_;
-  std::vector<std::uint32_t> counts_;
-  std::vector<std::uint64_t> changes_;
-  std::vector<NodeId> parents_, children_;
+  std::vector<Node> nodes_;
+  std::vector<NodeId> children_;
 };
 
 }  // namespace silverbirch

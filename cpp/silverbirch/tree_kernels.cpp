@@ -87,22 +87,22 @@ SILVERBIRCH_INLINE void nearest_of_four(RowSearch* searches, const NodeShape& sh
     std::uint64_t within = 0;
 #pragma GCC unroll 16
     for (std::size_t v = 0; v < vectors; ++v) within |= std::uint64_t{lanes_up_to(values[i][v], limit)} << (v * kWidth);
-    searches[i].slot = static_cast<std::size_t>(__builtin_ctzll(within));
+    searches[i].slot = static_cast<std::uint32_t>(__builtin_ctzll(within));
+    searches[i].limit = limits[i];
     searches[i].sure = (within & (within - 1)) == 0;
   }
 }
 
 // As many slots of each node as the fullest one needs: a loop whose end cannot be foreseen would cost more.
 template <std::size_t D>
-void nearest_of_rows(RowSearch* searches, std::size_t count, const NodeShape& shape) {
-  std::size_t most = 0, i = 0;
-  for (std::size_t r = 0; r < count; ++r) most = most < searches[r].count ? searches[r].count : most;
+void nearest_of_rows(RowSearch* searches, std::size_t count, std::size_t most_entries, const NodeShape& shape) {
+  std::size_t i = 0;
   for (; i + 4 <= count; i += 4) {
-    if (most <= 16)
+    if (most_entries <= 16)
       nearest_of_four<D, 16>(searches + i, shape);
-    else if (most <= 32)
+    else if (most_entries <= 32)
       nearest_of_four<D, 32>(searches + i, shape);
-    else if (most <= 48)
+    else if (most_entries <= 48)
       nearest_of_four<D, 48>(searches + i, shape);
     else
       nearest_of_four<D, 64>(searches + i, shape);
@@ -176,8 +176,8 @@ SILVERBIRCH_INLINE double interleaved_sum(std::size_t dim, Step step, Last last)
 template <std::size_t D>
 SILVERBIRCH_INLINE double squared_gap(const double* a, const double* b, std::size_t dim) {
   if constexpr (D > 0) {
-    double gap = 0.0;
-    for (std::size_t k = 0; k < D; ++k) gap += (a[k] - b[k]) * (a[k] - b[k]);
+    double gap = (a[0] - b[0]) * (a[0] - b[0]);
+    for (std::size_t k = 1; k < D; ++k) gap += (a[k] - b[k]) * (a[k] - b[k]);
     return gap;
   } else {
     return interleaved_sum(

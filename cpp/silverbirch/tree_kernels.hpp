@@ -81,12 +81,22 @@ struct Candidates {
 
 // The search of one row, of weight one, for the entry that is nearest by Ward's distance.
 struct RowSearch {
-  const float* routing;
-  std::size_t count;
   const RouteQuery* query;
-  std::size_t slot;  // found
-  bool sure;
+  const float* routing;
+  std::uint32_t slot;  // found
+  float limit;         // what has a larger value is surely farther
+  bool sure;           // that all others are
 };
+
+// Whether an entry that has changed since the search is surely farther than the one that was found, which has not.
+SILVERBIRCH_INLINE bool surely_farther(const RowSearch& search, std::uint32_t slot, std::size_t dim) {
+  if (!search.sure) return false;
+  const float* value = search.routing + slot;
+  float gap = 0.0f;
+  for (std::size_t k = 0; k < dim; ++k, value += kGroupedSlots)
+    gap += (search.query->position[k] - *value) * (search.query->position[k] - *value);
+  return gap * *value > search.limit;
+}
 
 struct TreeKernels {
   // If not sure, writes a value for each entry; those within the limit are candidates. `values` has room for as many
@@ -94,9 +104,9 @@ struct TreeKernels {
   using NearestEntry = Candidates (*)(const float* routing, const NodeShape& shape, std::size_t count,
                                       const RouteQuery& query, float* values);
   std::array<NearestEntry, kRouteCount> nearest_entry;
-  // The same as Route::ward_row for some rows at once, each in a node of kGroupedSlots; null where it does not pay. May
-  // leave a row unsure for no reason.
-  void (*nearest_of_rows)(RowSearch* searches, std::size_t count, const NodeShape& shape);
+  // The same as Route::ward_row for some rows at once, each in a node of kGroupedSlots with so many entries at most;
+  // null where it does not pay. May leave a row unsure for no reason.
+  void (*nearest_of_rows)(RowSearch* searches, std::size_t count, std::size_t most_entries, const NodeShape& shape);
   // Writes where each mean is, seen from the origin, and the squared norm of that.
   void (*positions)(const double* const* means, std::size_t count, const double* origin, const NodeShape& shape,
                     RouteQuery* queries);

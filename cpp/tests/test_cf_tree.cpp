@@ -47,6 +47,20 @@ void a_stored_tree_goes_on_to_the_same_bits() {
   CHECK(restored.rebuild_count() == whole.rebuild_count());
 }
 
+// Even if that row makes no leaf.
+void a_tree_that_is_over_its_limits_is_rebuilt_at_the_next_row() {
+  constexpr std::size_t dim = 5, count = 2000;
+  const std::vector<double> points = random_points(count, dim, 5);
+  CfTree large(dim, {.max_leaves = 300});
+  large.insert_rows(points.data(), nullptr, count, no_progress);
+  TreeOptions options = large.options();
+  options.max_leaves = 50;
+  CfTree restored(dim, options, large.levels(), large.rebuild_count(), large.total_weight());
+  CHECK(restored.leaf_count() == large.leaf_count() && large.leaf_count() > 50);
+  restored.insert_rows(large.leaves()[0].mean, nullptr, 1, no_progress);
+  CHECK(restored.leaf_count() <= 50 && restored.total_weight() == count + 1);
+}
+
 bool same(const TreeLevels& a, const TreeLevels& b) {
   bool same = a.counts == b.counts;
   for (std::size_t l = 0; same && l < a.entries.size(); ++l)
@@ -127,6 +141,7 @@ int main() {
   without_a_threshold_every_row_is_one_leaf();
   leaves_sum_up_to_the_data();
   a_stored_tree_goes_on_to_the_same_bits();
+  a_tree_that_is_over_its_limits_is_rebuilt_at_the_next_row();
   rows_that_go_down_together_change_no_bit();
   a_row_is_absorbed_up_to_the_very_threshold();
   an_interrupt_loses_nothing();
