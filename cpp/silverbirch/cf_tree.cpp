@@ -129,7 +129,7 @@ void CfTree::find_ways(Group& group, std::size_t first) {
 void CfTree::find_entries(Group& group, std::size_t first, const NodePool& nodes) {
   const std::size_t count = group.size();
   const bool together =
-      group.all_rows() && routed_ && kernels_->nearest_of_rows && nodes.shape().slots == kGroupedSlots;
+      group.all_rows() && routed_ && kernels_->nearest_of_rows && nodes.shape().slots == (dim_ <= kFewDimensions ? kGroupedSlots : kWideGroupedSlots);
   RowSearch searches[kLargestGroup];
   if (together) {
     for (std::size_t i = first; i < count; ++i) {

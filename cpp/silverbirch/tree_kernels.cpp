@@ -63,19 +63,16 @@ Candidates nearest_entry(const float* routing, const NodeShape& shape, std::size
   return {slot, limit, false};
 }
 
-// Four rows at once, in the first slots of a node each. All loops are unrolled and the values stay in registers; the
-// least across lanes, a chain of operations that wait for each other, is found for all four together.
-template <std::size_t D, std::size_t Slots>
-SILVERBIRCH_INLINE void nearest_of_four(RowSearch* searches, const NodeShape& shape) {
-  constexpr std::size_t vectors = Slots / kWidth;
-  Floats values[4][vectors], lowest[4];
+// Of four rows, each with the values of as many slots: the slot of the least, if rounding leaves no doubt. The least
+// across lanes, a chain of operations that wait for each other, is found for all four together.
+template <std::size_t Vectors>
+SILVERBIRCH_INLINE void decide_four(RowSearch* searches, const Floats (*values)[Vectors], const NodeShape& shape) {
+  Floats lowest[4];
 #pragma GCC unroll 4
   for (std::size_t i = 0; i < 4; ++i) {
+    lowest[i] = values[i][0];
 #pragma GCC unroll 16
-    for (std::size_t v = 0; v < vectors; ++v) {
-      values[i][v] = values_at<WardRowRoute, D>(searches[i].routing, kGroupedSlots, D, *searches[i].query, v * kWidth);
-      lowest[i] = v == 0 ? values[i][v] : smaller(lowest[i], values[i][v]);
-    }
+    for (std::size_t v = 1; v < Vectors; ++v) lowest[i] = smaller(lowest[i], values[i][v]);
   }
   const Four winners = least_of(lowest);
   const Four norms = {searches[0].query->squared_norm, searches[1].query->squared_norm, searches[2].query->squared_norm,
@@ -86,10 +83,24 @@ SILVERBIRCH_INLINE void nearest_of_four(RowSearch* searches, const NodeShape& sh
     const Floats limit = broadcast(limits[i]);
     std::uint64_t within = 0;
 #pragma GCC unroll 16
-    for (std::size_t v = 0; v < vectors; ++v) within |= std::uint64_t{lanes_up_to(values[i][v], limit)} << (v * kWidth);
+    for (std::size_t v = 0; v < Vectors; ++v) within |= std::uint64_t{lanes_up_to(values[i][v], limit)} << (v * kWidth);
     searches[i].slot = static_cast<std::size_t>(__builtin_ctzll(within));
     searches[i].sure = (within & (within - 1)) == 0;
   }
+}
+
+// Four rows at once, in the first slots of a node each. All loops are unrolled and the values stay in registers.
+template <std::size_t D, std::size_t Slots>
+SILVERBIRCH_INLINE void nearest_of_four(RowSearch* searches, const NodeShape& shape) {
+  constexpr std::size_t vectors = Slots / kWidth;
+  Floats values[4][vectors];
+#pragma GCC unroll 4
+  for (std::size_t i = 0; i < 4; ++i) {
+#pragma GCC unroll 16
+    for (std::size_t v = 0; v < vectors; ++v)
+      values[i][v] = values_at<WardRowRoute, D>(searches[i].routing, kGroupedSlots, D, *searches[i].query, v * kWidth);
+  }
+  decide_four<vectors>(searches, values, shape);
 }
 
 // As many slots of each node as the fullest one needs: a loop whose end cannot be foreseen would cost more.
@@ -150,6 +161,37 @@ Candidates nearest_wide_entry(const float* routing, const NodeShape& shape, std:
   }
   const float winner = lowest.value(), limit = doubtful_limit<Kind>(winner, shape, query.squared_norm);
   return {lowest.slot(winner), limit, lowest.alone(winner, limit)};
+}
+
+// Many dimensions, nodes of kWideGroupedSlots. The fours of entries of all nodes are gone through in one loop: where
+// each node had its own, its end could not be foreseen, and nothing of the next would be fetched before.
+void nearest_of_wide_rows(RowSearch* searches, std::size_t count, const NodeShape& shape) {
+  constexpr std::size_t fours = kWideGroupedSlots / 4, vectors = kWideGroupedSlots / kWidth;
+  const std::size_t width = shape.entry_floats;
+  std::uint32_t work[(kMostGrouped + 1) * fours];
+  alignas(64) float gaps[kMostGrouped * kWideGroupedSlots];
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t f = 0; f < fours; ++f) work[end + f] = static_cast<std::uint32_t>(i * fours + f);
+    for (std::size_t v = 0; v < vectors; ++v)
+      store(gaps + i * kWideGroupedSlots + v * kWidth, broadcast(kEmptyGap<WardRowRoute>));
+    end += (searches[i].count + 3) / 4;
+  }
+  for (std::size_t w = 0; w < end; ++w) {
+    const RowSearch& search = searches[work[w] / fours];
+    gaps_of<WardRowRoute, 4>(search.routing + work[w] % fours * 4 * width, width, search.query->position,
+                             reinterpret_cast<Four*>(gaps) + work[w]);
+  }
+  std::size_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    Floats values[4][vectors];
+    for (std::size_t j = 0; j < 4; ++j)
+      for (std::size_t v = 0; v < vectors; ++v)
+        values[j][v] = load(gaps + (i + j) * kWideGroupedSlots + v * kWidth) *
+                       load(searches[i + j].routing + shape.mean_floats + v * kWidth);
+    decide_four<vectors>(searches + i, values, shape);
+  }
+  for (; i < count; ++i) searches[i].sure = false;
 }
 
 // The order of operations of sums over dimensions, the same on all instruction sets: one after the other for few, eight
@@ -366,7 +408,7 @@ constexpr TreeKernels many() {
   return {{nearest_wide_entry<CentroidRoute>, nearest_wide_entry<ManhattanRoute>, nearest_wide_entry<AverageRoute>,
            nearest_wide_entry<DiameterRoute>, nearest_wide_entry<WardRoute>, nearest_wide_entry<RadiusRoute>,
            nearest_wide_entry<WardRowRoute>},
-          nullptr,
+          nearest_of_wide_rows,
           positions<0>,
           squared_distance<0>,
           copy_for_routing<0>,

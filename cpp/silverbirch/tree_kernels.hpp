@@ -22,6 +22,8 @@ namespace silverbirch {
 
 inline constexpr std::size_t kRouteLanes = 16;
 inline constexpr std::size_t kGroupedSlots = 64;   // of the nodes that rows are searched for in together
+inline constexpr std::size_t kWideGroupedSlots = 32;  // the same of many dimensions
+inline constexpr std::size_t kMostGrouped = 16;
 inline constexpr std::size_t kFewDimensions = 16;  // loops are unrolled for each number of them
 
 // The filter's bounds hold within these; a tree that has seen anything beyond does without the filter.
