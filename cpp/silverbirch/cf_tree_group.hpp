@@ -17,6 +17,7 @@ class CfTree::Group {
  public:
   explicit Group(const CfTree& tree)
       : dim_(tree.dim_),
+        widen_(tree.kernels_->widen),
         ward_(tree.options_.distance == CfDistance::ward),
         all_rows_(ward_),
         position_floats_((dim_ + kRouteLanes - 1) / kRouteLanes * kRouteLanes),
@@ -42,7 +43,7 @@ class CfTree::Group {
   void add_row(const double* row, double weight) { add({weight, row, 0.0}); }
   void add_row(const float* row, double weight) {
     double* wide = rows_.data() + size_ * dim_;
-    std::copy_n(row, dim_, wide);
+    widen_(row, dim_, wide);
     add({weight, wide, 0.0});
   }
 
@@ -51,6 +52,7 @@ class CfTree::Group {
 
  private:
   std::size_t dim_;
+  decltype(TreeKernels::widen) widen_;
   bool ward_, all_rows_;
   std::size_t position_floats_, size_ = 0;
   std::vector<Traveller> travellers_;

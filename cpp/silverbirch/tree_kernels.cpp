@@ -129,6 +129,7 @@ constexpr float kEmptyGap = Kind::manhattan_gap ? 1e18f : 1e35f;
 template <class Kind, std::size_t Entries>
 SILVERBIRCH_INLINE void gaps_of(const float* mean, std::size_t width, const float* position, Four* gaps) {
   Floats sums[Entries] = {};
+#pragma GCC unroll 16
   for (std::size_t k = 0; k < width; k += kWidth) {
     const Floats here = load(position + k);
     for (std::size_t i = 0; i < Entries; ++i) sums[i] = add_gap<Kind>(sums[i], here - load(mean + i * width + k));
@@ -165,9 +166,10 @@ Candidates nearest_wide_entry(const float* routing, const NodeShape& shape, std:
 
 // Many dimensions, nodes of kWideGroupedSlots. The fours of entries of all nodes are gone through in one loop: where
 // each node had its own, its end could not be foreseen, and nothing of the next would be fetched before.
-void nearest_of_wide_rows(RowSearch* searches, std::size_t count, const NodeShape& shape) {
+template <std::size_t Width>
+void nearest_of_wide(RowSearch* searches, std::size_t count, const NodeShape& shape) {
   constexpr std::size_t fours = kWideGroupedSlots / 4, vectors = kWideGroupedSlots / kWidth;
-  const std::size_t width = shape.entry_floats;
+  const std::size_t width = Width > 0 ? Width : shape.entry_floats;
   std::uint32_t work[(kMostGrouped + 1) * fours];
   alignas(64) float gaps[kMostGrouped * kWideGroupedSlots];
   std::size_t end = 0;
@@ -194,6 +196,13 @@ void nearest_of_wide_rows(RowSearch* searches, std::size_t count, const NodeShap
   for (; i < count; ++i) searches[i].sure = false;
 }
 
+void nearest_of_wide_rows(RowSearch* searches, std::size_t count, const NodeShape& shape) {
+  if (shape.entry_floats == 64)
+    nearest_of_wide<64>(searches, count, shape);
+  else
+    nearest_of_wide<0>(searches, count, shape);
+}
+
 // The order of operations of sums over dimensions, the same on all instruction sets: one after the other for few, eight
 // interleaved sums for many.
 constexpr std::size_t kSums = 8, kDoubles = kWidth / 2;
@@ -201,6 +210,19 @@ typedef double Doubles __attribute__((vector_size(kDoubles * sizeof(double)), al
 
 SILVERBIRCH_INLINE Doubles load(const double* p) { return *reinterpret_cast<const Doubles*>(p); }
 SILVERBIRCH_INLINE void store(double* p, Doubles v) { *reinterpret_cast<Doubles*>(p) = v; }
+
+// Twice as many doubles as floats.
+SILVERBIRCH_INLINE Floats narrowed(Doubles low, Doubles high) {
+#if defined(__AVX512F__)
+  const __m512 half = _mm512_castps256_ps512(_mm512_cvtpd_ps((__m512d)low));
+  return (Floats)_mm512_insertf32x8(half, _mm512_cvtpd_ps((__m512d)high), 1);
+#elif defined(__AVX__)
+  return (Floats)_mm256_set_m128(_mm256_cvtpd_ps((__m256d)high), _mm256_cvtpd_ps((__m256d)low));
+#else
+  typedef float Half __attribute__((vector_size(8)));
+  return __builtin_shufflevector(__builtin_convertvector(low, Half), __builtin_convertvector(high, Half), 0, 1, 2, 3);
+#endif
+}
 
 // Calls step(k, sums) for all that comes in eights, and last(k, sum) for the rest; returns the total.
 template <class Step, class Last>
@@ -271,16 +293,22 @@ void merge(double* record, const Feature& other, std::size_t told_dim) {
 template <std::size_t D>
 SILVERBIRCH_INLINE float position(const double* mean, const double* origin, std::size_t told_dim, float* place) {
   const std::size_t dim = D > 0 ? D : told_dim;
-  for (std::size_t k = 0; k < dim; ++k) place[k] = static_cast<float>(mean[k] - origin[k]);
   float squared_norm = 0.0f;
-  if constexpr (D > 0) {
-    for (std::size_t k = 0; k < D; ++k) squared_norm += place[k] * place[k];
-  } else {
-    for (std::size_t k = dim; k % kRouteLanes != 0; ++k) place[k] = 0.0f;
-    Floats sums = {};
-    std::size_t k = 0;
-    for (; k + kWidth <= dim; k += kWidth) sums = multiply_add(load(place + k), load(place + k), sums);
-    for (; k < dim; ++k) squared_norm += place[k] * place[k];
+  Floats sums = {};
+  std::size_t k = 0;
+  if constexpr (D == 0)
+    for (; k + kWidth <= dim; k += kWidth) {
+      const double *there = mean + k, *from = origin + k;
+      const Floats here = narrowed(load(there) - load(from), load(there + kDoubles) - load(from + kDoubles));
+      store(place + k, here);
+      sums = multiply_add(here, here, sums);
+    }
+  for (; k < dim; ++k) {
+    place[k] = static_cast<float>(mean[k] - origin[k]);
+    squared_norm += place[k] * place[k];
+  }
+  if constexpr (D == 0) {
+    for (; k % kRouteLanes != 0; ++k) place[k] = 0.0f;
     squared_norm += sum(sums);
   }
   return squared_norm;
@@ -309,6 +337,12 @@ void rounded_positions(const double* const* means, std::size_t count, const doub
     query.squared_norm = static_cast<float>(squared);
     query.error = static_cast<float>(1.00001 * __builtin_sqrt(squared));
   }
+}
+
+template <std::size_t D>
+void widen(const float* __restrict row, std::size_t told_dim, double* __restrict wide) {
+  const std::size_t dim = D > 0 ? D : told_dim;
+  for (std::size_t k = 0; k < dim; ++k) wide[k] = static_cast<double>(row[k]);
 }
 
 // The squared distance of two features whose squared gap is known.
@@ -341,6 +375,35 @@ SILVERBIRCH_INLINE bool surely_within(double squared_threshold, double gap, doub
   return sum > 1e-200 && sum < (1.0 - 1e-12) * squared_threshold * n * n;
 }
 
+// Moves a mean by a share of the way to another, and renews its routing copy.
+template <std::size_t D>
+SILVERBIRCH_INLINE void move_and_copy(double* __restrict record, const double* __restrict other, double share,
+                                      float* __restrict routing, const NodeShape& shape, std::size_t slot,
+                                      const double* __restrict origin) {
+  const std::size_t dim = D > 0 ? D : shape.dim;
+  if constexpr (D > 0) {
+    for (std::size_t k = 0; k < D; ++k) record[k] += share * (other[k] - record[k]);
+    write_routing<D>(routing, shape, slot, record, origin);
+  } else {
+    float* place = routing + slot * shape.entry_floats;
+    const auto moved = [&](std::size_t k) __attribute__((always_inline)) {
+      const Doubles old = load(record + k), here = old + share * (load(other + k) - old);
+      store(record + k, here);
+      return here - load(origin + k);
+    };
+    std::size_t k = 0;
+    for (; k + kWidth <= dim; k += kWidth) {
+      const Doubles low = moved(k), high = moved(k + kDoubles);
+      store(place + k, narrowed(low, high));
+    }
+    for (; k < dim; ++k) {
+      record[k] += share * (other[k] - record[k]);
+      place[k] = static_cast<float>(record[k] - origin[k]);
+    }
+    write_rows(routing, shape, slot, record[dim], record[dim + 1]);
+  }
+}
+
 // Rounded: the routing copies are integers.
 template <std::size_t D, bool kRounded = false>
 bool absorb_within(CfDistance criterion, double squared_threshold, double* __restrict record, float* __restrict routing,
@@ -362,8 +425,7 @@ bool absorb_within(CfDistance criterion, double squared_threshold, double* __res
     };
     write_rounded(routing, shape, slot, gap_after, record[dim], record[dim + 1]);
   } else {
-    for (std::size_t k = 0; k < dim; ++k) record[k] += share * (mean[k] - record[k]);
-    write_routing<D>(routing, shape, slot, record, origin);
+    move_and_copy<D>(record, mean, share, routing, shape, slot, origin);
   }
   return true;
 }
@@ -397,6 +459,7 @@ constexpr TreeKernels few() {
            nearest_entry<DiameterRoute, 0>, nearest_entry<WardRoute, D>, nearest_entry<RadiusRoute, 0>,
            nearest_entry<WardRowRoute, D>},
           nearest_of_rows_if_wide<D>(),
+          widen<D>,
           positions<D>,
           squared_distance<D>,
           copy_for_routing<D>,
@@ -409,6 +472,7 @@ constexpr TreeKernels many() {
            nearest_wide_entry<DiameterRoute>, nearest_wide_entry<WardRoute>, nearest_wide_entry<RadiusRoute>,
            nearest_wide_entry<WardRowRoute>},
           nearest_of_wide_rows,
+          widen<0>,
           positions<0>,
           squared_distance<0>,
           copy_for_routing<0>,
@@ -421,6 +485,7 @@ constexpr TreeKernels rounded() {
            nearest_rounded_entry<AverageRoute>, nearest_rounded_entry<DiameterRoute>, nearest_rounded_entry<WardRoute>,
            nearest_rounded_entry<RadiusRoute>, nearest_rounded_entry<WardRowRoute>},
           nullptr,
+          widen<0>,
           rounded_positions,
           squared_distance<0>,
           copy_rounded,

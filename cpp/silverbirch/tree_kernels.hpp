@@ -99,6 +99,8 @@ struct TreeKernels {
   // The same as Route::ward_row for some rows at once, each in a node of kGroupedSlots; null where it does not pay. May
   // leave a row unsure for no reason.
   void (*nearest_of_rows)(RowSearch* searches, std::size_t count, const NodeShape& shape);
+  // A row in doubles.
+  void (*widen)(const float* row, std::size_t dim, double* wide);
   // Writes where each mean is, seen from the origin, and the squared norm of that.
   void (*positions)(const double* const* means, std::size_t count, const double* origin, const NodeShape& shape,
                     RouteQuery* queries);
