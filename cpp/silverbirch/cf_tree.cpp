@@ -19,12 +19,6 @@ NodeShape shape_of(std::size_t dim, const TreeOptions& options, std::uint64_t we
                     dim >= kRoundedDimensions);
 }
 
-// A row of the next group: the searches between would make the processor forget that rows are read in order.
-template <class Scalar>
-void prefetch(const Scalar* row, std::size_t dim) {
-  for (std::size_t k = 0; k < dim; k += 64 / sizeof(Scalar)) __builtin_prefetch(row + k);
-}
-
 }  // namespace
 
 CfTree::CfTree(std::size_t dim, const TreeOptions& options)
@@ -72,9 +66,10 @@ void CfTree::insert_in_groups(std::size_t count, Add add, const Progress& progre
 template <class Scalar>
 void CfTree::insert_rows(const Scalar* rows, const double* weights, std::size_t row_count, const Progress& progress) {
   const auto add = [&](Group& group, std::size_t r) {
-    if (dim_ > kFewDimensions && r + kWideGroup < row_count) prefetch(rows + (r + kWideGroup) * dim_, dim_);
     const double weight = weights ? weights[r] : 1.0;
-    if (weight > 0.0) group.add_row(rows + r * dim_, weight);
+    if (!(weight > 0.0)) return;
+    group.add_row(rows + r * dim_, weight);
+    if (dim_ > kFewDimensions && r + kRowsAhead < row_count) group.expect(rows + (r + kRowsAhead) * dim_);
   };
   insert_in_groups(row_count, add, progress);
 }
@@ -85,8 +80,8 @@ template void CfTree::insert_rows(const double*, const double*, std::size_t, con
 template <class Scalar>
 void CfTree::insert_some(const Scalar* rows, const double* weights, const std::uint32_t* chosen, std::size_t count) {
   const auto add = [&](Group& group, std::size_t i) {
-    if (i + kLargestGroup < count) prefetch(rows + chosen[i + kLargestGroup] * dim_, dim_);
     group.add_row(rows + chosen[i] * dim_, weights ? weights[chosen[i]] : 1.0);
+    if (i + kRowsAhead < count) group.expect(rows + chosen[i + kRowsAhead] * dim_);
   };
   insert_in_groups(count, add, no_progress);
 }
@@ -251,6 +246,7 @@ void CfTree::insert(Group& group, const Progress& progress) {
   bool lost = true;
   for (std::size_t i = 0; i < group.size(); ++i) {
     Traveller& traveller = group[i];
+    group.fetch_expected(i);
     met_duplicate_ = options_.squared_threshold == 0.0 && absorb_duplicate(traveller.feature);
     if (!met_duplicate_) {
       if (lost || last_growth_ > found) {
