@@ -123,8 +123,9 @@ void CfTree::find_ways(Group& group, std::size_t first) {
 // Sets the slot of each one's nearest entry in the node it has come to.
 void CfTree::find_entries(Group& group, std::size_t first, const NodePool& nodes) {
   const std::size_t count = group.size();
+  const std::size_t grouped_slots = dim_ <= kFewDimensions ? kGroupedSlots : kWideGroupedSlots;
   const bool together =
-      group.all_rows() && routed_ && kernels_->nearest_of_rows && nodes.shape().slots == (dim_ <= kFewDimensions ? kGroupedSlots : kWideGroupedSlots);
+      group.all_rows() && routed_ && kernels_->nearest_of_rows && nodes.shape().slots == grouped_slots;
   RowSearch searches[kLargestGroup];
   if (together) {
     for (std::size_t i = first; i < count; ++i) {

@@ -12,6 +12,7 @@ namespace silverbirch {
 
 // Enough to hide what memory takes; more would only find their ways again more often.
 inline constexpr std::size_t kLargestGroup = 12, kWideGroup = 8;
+static_assert(kLargestGroup <= kMostGrouped);
 
 // So far ahead rows are fetched, in time to be there when their group is filled.
 inline constexpr std::size_t kRowsAhead = 16;

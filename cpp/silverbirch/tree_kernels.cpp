@@ -129,7 +129,6 @@ constexpr float kEmptyGap = Kind::manhattan_gap ? 1e18f : 1e35f;
 template <class Kind, std::size_t Entries>
 SILVERBIRCH_INLINE void gaps_of(const float* mean, std::size_t width, const float* position, Four* gaps) {
   Floats sums[Entries] = {};
-#pragma GCC unroll 16
   for (std::size_t k = 0; k < width; k += kWidth) {
     const Floats here = load(position + k);
     for (std::size_t i = 0; i < Entries; ++i) sums[i] = add_gap<Kind>(sums[i], here - load(mean + i * width + k));
@@ -165,7 +164,8 @@ Candidates nearest_wide_entry(const float* routing, const NodeShape& shape, std:
 }
 
 // Many dimensions, nodes of kWideGroupedSlots. The fours of entries of all nodes are gone through in one loop: where
-// each node had its own, its end could not be foreseen, and nothing of the next would be fetched before.
+// each node has its own, its end cannot be foreseen, and nothing of the next one is fetched before.
+// Width: of an entry, or 0 to be told.
 template <std::size_t Width>
 void nearest_of_wide(RowSearch* searches, std::size_t count, const NodeShape& shape) {
   constexpr std::size_t fours = kWideGroupedSlots / 4, vectors = kWideGroupedSlots / kWidth;
@@ -175,32 +175,37 @@ void nearest_of_wide(RowSearch* searches, std::size_t count, const NodeShape& sh
   std::size_t end = 0;
   for (std::size_t i = 0; i < count; ++i) {
     for (std::size_t f = 0; f < fours; ++f) work[end + f] = static_cast<std::uint32_t>(i * fours + f);
+    end += (searches[i].count + 3) / 4;
     for (std::size_t v = 0; v < vectors; ++v)
       store(gaps + i * kWideGroupedSlots + v * kWidth, broadcast(kEmptyGap<WardRowRoute>));
-    end += (searches[i].count + 3) / 4;
   }
   for (std::size_t w = 0; w < end; ++w) {
     const RowSearch& search = searches[work[w] / fours];
     gaps_of<WardRowRoute, 4>(search.routing + work[w] % fours * 4 * width, width, search.query->position,
                              reinterpret_cast<Four*>(gaps) + work[w]);
   }
-  std::size_t i = 0;
-  for (; i + 4 <= count; i += 4) {
+  for (std::size_t i = 0; i < count; i += 4) {
+    const std::size_t first = i + 4 <= count ? i : count - 4;
     Floats values[4][vectors];
-    for (std::size_t j = 0; j < 4; ++j)
+    for (std::size_t r = 0; r < 4; ++r)
       for (std::size_t v = 0; v < vectors; ++v)
-        values[j][v] = load(gaps + (i + j) * kWideGroupedSlots + v * kWidth) *
-                       load(searches[i + j].routing + shape.mean_floats + v * kWidth);
-    decide_four<vectors>(searches + i, values, shape);
+        values[r][v] = load(gaps + (first + r) * kWideGroupedSlots + v * kWidth) *
+                       load(searches[first + r].routing + shape.mean_floats + v * kWidth);
+    decide_four<vectors>(searches + first, values, shape);
   }
-  for (; i < count; ++i) searches[i].sure = false;
 }
 
 void nearest_of_wide_rows(RowSearch* searches, std::size_t count, const NodeShape& shape) {
-  if (shape.entry_floats == 64)
-    nearest_of_wide<64>(searches, count, shape);
-  else
-    nearest_of_wide<0>(searches, count, shape);
+  if (count < 4) {
+    for (std::size_t i = 0; i < count; ++i) searches[i].sure = false;
+    return;
+  }
+  switch (shape.entry_floats) {  // a loop over as many dimensions as are known takes less time
+    case 32: return nearest_of_wide<32>(searches, count, shape);
+    case 48: return nearest_of_wide<48>(searches, count, shape);
+    case 64: return nearest_of_wide<64>(searches, count, shape);
+    default: return nearest_of_wide<0>(searches, count, shape);
+  }
 }
 
 // The order of operations of sums over dimensions, the same on all instruction sets: one after the other for few, eight

@@ -21,9 +21,8 @@
 namespace silverbirch {
 
 inline constexpr std::size_t kRouteLanes = 16;
-inline constexpr std::size_t kGroupedSlots = 64;   // of the nodes that rows are searched for in together
-inline constexpr std::size_t kWideGroupedSlots = 32;  // the same of many dimensions
-inline constexpr std::size_t kMostGrouped = 16;
+// Of the nodes that rows are searched for in together: of few dimensions, of many. And how many rows at most.
+inline constexpr std::size_t kGroupedSlots = 64, kWideGroupedSlots = 32, kMostGrouped = 16;
 inline constexpr std::size_t kFewDimensions = 16;  // loops are unrolled for each number of them
 
 // The filter's bounds hold within these; a tree that has seen anything beyond does without the filter.
@@ -96,8 +95,8 @@ struct TreeKernels {
   using NearestEntry = Candidates (*)(const float* routing, const NodeShape& shape, std::size_t count,
                                       const RouteQuery& query, float* values);
   std::array<NearestEntry, kRouteCount> nearest_entry;
-  // The same as Route::ward_row for some rows at once, each in a node of kGroupedSlots; null where it does not pay. May
-  // leave a row unsure for no reason.
+  // The same as Route::ward_row for some rows at once, each in a node of kGroupedSlots or kWideGroupedSlots; null where
+  // it does not pay. May leave a row unsure for no reason.
   void (*nearest_of_rows)(RowSearch* searches, std::size_t count, const NodeShape& shape);
   // A row in doubles.
   void (*widen)(const float* row, std::size_t dim, double* wide);
