@@ -36,7 +36,7 @@ def test_the_instruction_set_does_not_change_a_bit_of_the_tree(instruction_set, 
 
 
 @pytest.mark.parametrize("digits", [0, 2, 9])
-@pytest.mark.parametrize("dimensions", [1, 2, 5, 16])
+@pytest.mark.parametrize("dimensions", [1, 2, 5, 16, 17, 48, 64, 80])
 @pytest.mark.parametrize("instruction_set", _core.supported_instruction_sets())
 def test_rows_searched_for_together_go_where_each_alone_would(instruction_set, dimensions, digits):
     """In nodes of the usual size; rounded rows are as far from one entry as from another."""
@@ -47,6 +47,18 @@ def test_rows_searched_for_together_go_where_each_alone_would(instruction_set, d
         alone.insert(row[None])
     _core.use_instruction_set(instruction_set)
     assert snapshot(sb.CFTree(max_leaves=300).insert(X)) == snapshot(alone)
+
+
+@pytest.mark.parametrize("dimensions", DIMENSIONS)
+@pytest.mark.parametrize("instruction_set", _core.supported_instruction_sets())
+def test_rows_of_single_precision_are_the_same_in_double(instruction_set, dimensions):
+    """Some of no weight among them, which are left out."""
+    _core.use_instruction_set(instruction_set)
+    X = random_rows(900, dimensions).astype(np.float32)
+    weights = np.where(np.arange(900) % 50 < 20, 0.0, 1.0)
+    trees = [sb.CFTree(max_leaves=200).insert(rows, weights) for rows in (X, X.astype(np.float64))]
+    assert snapshot(trees[0]) == snapshot(trees[1])
+    assert_holds(trees[0].features, X, weights)
 
 
 @pytest.mark.parametrize("distance", ["centroid", "ward"])

@@ -21,12 +21,6 @@ NodeShape shape_of(std::size_t dim, const TreeOptions& options, std::uint64_t we
                     dim >= kRoundedDimensions);
 }
 
-// A row of the next group: the searches between would make the processor forget that rows are read in order.
-template <class Scalar>
-void prefetch(const Scalar* row, std::size_t dim) {
-  for (std::size_t k = 0; k < dim; k += 64 / sizeof(Scalar)) __builtin_prefetch(row + k);
-}
-
 }  // namespace
 
 CfTree::CfTree(std::size_t dim, const TreeOptions& options)
@@ -77,9 +71,10 @@ template <class Look, class Scalar>
 void CfTree::insert_rows_after(Look look, const Scalar* rows, const double* weights, std::size_t row_count,
                                const Progress& progress) {
   const auto add = [&](Group& group, std::size_t r) {
-    if (dim_ > kFewDimensions && r + kWideGroup < row_count) prefetch(rows + (r + kWideGroup) * dim_, dim_);
     const double weight = weights ? weights[r] : 1.0;
-    if (weight > 0.0) group.add_row(rows + r * dim_, weight);
+    if (!(weight > 0.0)) return;
+    group.add_row(rows + r * dim_, weight);
+    if (dim_ > kFewDimensions && r + kRowsAhead < row_count) group.expect(rows + (r + kRowsAhead) * dim_);
   };
   insert_in_groups(row_count, look, add, progress);
 }
@@ -116,8 +111,8 @@ template void CfTree::check_and_insert(const double*, const double*, std::size_t
 template <class Scalar>
 void CfTree::insert_some(const Scalar* rows, const double* weights, const std::uint32_t* chosen, std::size_t count) {
   const auto add = [&](Group& group, std::size_t i) {
-    if (i + kLargestGroup < count) prefetch(rows + chosen[i + kLargestGroup] * dim_, dim_);
     group.add_row(rows + chosen[i] * dim_, weights ? weights[chosen[i]] : 1.0);
+    if (i + kRowsAhead < count) group.expect(rows + chosen[i + kRowsAhead] * dim_);
   };
   insert_in_groups(count, no_look, add, no_progress);
 }
@@ -165,12 +160,14 @@ void CfTree::find_ways(Group& group, std::size_t first) {
 void CfTree::search_together(Group& group, std::size_t first, const NodePool& nodes) {
   const std::size_t count = group.size();
   RowSearch* searches = group.searches();
-  if (group.all_rows() && routed_ && kernels_->nearest_of_rows && nodes.shape().slots == kGroupedSlots) {
+  const std::size_t grouped_slots = dim_ <= kFewDimensions ? kGroupedSlots : kWideGroupedSlots;
+  if (group.all_rows() && routed_ && kernels_->nearest_of_rows && nodes.shape().slots == grouped_slots) {
     std::uint32_t most = 0;
     for (std::size_t i = first; i < count; ++i) {
       const NodeId node = group[i].leaf.node;
       searches[i].routing = nodes.routing(node);
-      most = std::max(most, nodes.count(node));
+      searches[i].count = nodes.count(node);
+      most = std::max(most, searches[i].count);
     }
     kernels_->nearest_of_rows(searches + first, count - first, most, nodes.shape());
   } else {
@@ -302,6 +299,7 @@ void CfTree::insert(Group& group, const Progress& progress) {
   bool grown = true;  // more leaves than when the limits were looked at last; true for the first, so that they are
   for (std::size_t i = 0; i < group.size(); ++i) {
     Traveller& traveller = group[i];
+    group.fetch_expected(i);
     const bool only_equals_merge = !(options_.squared_threshold > 0.0);
     met_duplicate_ = only_equals_merge && absorb_duplicate(traveller.feature);
     if (!met_duplicate_) {

@@ -63,19 +63,16 @@ Candidates nearest_entry(const float* routing, const NodeShape& shape, std::size
   return {slot, limit, false};
 }
 
-// Four rows at once, in the first slots of a node each. All loops are unrolled and the values stay in registers; the
-// least across lanes, a chain of operations that wait for each other, is found for all four together.
-template <std::size_t D, std::size_t Slots>
-SILVERBIRCH_INLINE void nearest_of_four(RowSearch* searches, const NodeShape& shape) {
-  constexpr std::size_t vectors = Slots / kWidth;
-  Floats values[4][vectors], lowest[4];
+// Of four rows, each with the values of as many slots: the slot of the least, if rounding leaves no doubt. The least
+// across lanes, a chain of operations that wait for each other, is found for all four together.
+template <std::size_t Vectors>
+SILVERBIRCH_INLINE void decide_four(RowSearch* searches, const Floats (*values)[Vectors], const NodeShape& shape) {
+  Floats lowest[4];
 #pragma GCC unroll 4
   for (std::size_t i = 0; i < 4; ++i) {
+    lowest[i] = values[i][0];
 #pragma GCC unroll 16
-    for (std::size_t v = 0; v < vectors; ++v) {
-      values[i][v] = values_at<WardRowRoute, D>(searches[i].routing, kGroupedSlots, D, *searches[i].query, v * kWidth);
-      lowest[i] = v == 0 ? values[i][v] : smaller(lowest[i], values[i][v]);
-    }
+    for (std::size_t v = 1; v < Vectors; ++v) lowest[i] = smaller(lowest[i], values[i][v]);
   }
   const Four winners = least_of(lowest);
   const Four norms = {searches[0].query->squared_norm, searches[1].query->squared_norm, searches[2].query->squared_norm,
@@ -86,11 +83,25 @@ SILVERBIRCH_INLINE void nearest_of_four(RowSearch* searches, const NodeShape& sh
     const Floats limit = broadcast(limits[i]);
     std::uint64_t within = 0;
 #pragma GCC unroll 16
-    for (std::size_t v = 0; v < vectors; ++v) within |= std::uint64_t{lanes_up_to(values[i][v], limit)} << (v * kWidth);
+    for (std::size_t v = 0; v < Vectors; ++v) within |= std::uint64_t{lanes_up_to(values[i][v], limit)} << (v * kWidth);
     searches[i].slot = static_cast<std::uint32_t>(__builtin_ctzll(within));
     searches[i].limit = limits[i];
     searches[i].sure = (within & (within - 1)) == 0;
   }
+}
+
+// Four rows at once, in the first slots of a node each. All loops are unrolled and the values stay in registers.
+template <std::size_t D, std::size_t Slots>
+SILVERBIRCH_INLINE void nearest_of_four(RowSearch* searches, const NodeShape& shape) {
+  constexpr std::size_t vectors = Slots / kWidth;
+  Floats values[4][vectors];
+#pragma GCC unroll 4
+  for (std::size_t i = 0; i < 4; ++i) {
+#pragma GCC unroll 16
+    for (std::size_t v = 0; v < vectors; ++v)
+      values[i][v] = values_at<WardRowRoute, D>(searches[i].routing, kGroupedSlots, D, *searches[i].query, v * kWidth);
+  }
+  decide_four<vectors>(searches, values, shape);
 }
 
 // As many slots of each node as the fullest one needs: a loop whose end cannot be foreseen would cost more.
@@ -152,6 +163,51 @@ Candidates nearest_wide_entry(const float* routing, const NodeShape& shape, std:
   return {lowest.slot(winner), limit, lowest.alone(winner, limit)};
 }
 
+// Many dimensions, nodes of kWideGroupedSlots. The fours of entries of all nodes are gone through in one loop: where
+// each node has its own, its end cannot be foreseen, and nothing of the next one is fetched before.
+// Width: of an entry, or 0 to be told.
+template <std::size_t Width>
+void nearest_of_wide(RowSearch* searches, std::size_t count, const NodeShape& shape) {
+  constexpr std::size_t fours = kWideGroupedSlots / 4, vectors = kWideGroupedSlots / kWidth;
+  const std::size_t width = Width > 0 ? Width : shape.entry_floats;
+  std::uint32_t work[(kMostGrouped + 1) * fours];
+  alignas(64) float gaps[kMostGrouped * kWideGroupedSlots];
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t f = 0; f < fours; ++f) work[end + f] = static_cast<std::uint32_t>(i * fours + f);
+    end += (searches[i].count + 3) / 4;
+    for (std::size_t v = 0; v < vectors; ++v)
+      store(gaps + i * kWideGroupedSlots + v * kWidth, broadcast(kEmptyGap<WardRowRoute>));
+  }
+  for (std::size_t w = 0; w < end; ++w) {
+    const RowSearch& search = searches[work[w] / fours];
+    gaps_of<WardRowRoute, 4>(search.routing + work[w] % fours * 4 * width, width, search.query->position,
+                             reinterpret_cast<Four*>(gaps) + work[w]);
+  }
+  for (std::size_t i = 0; i < count; i += 4) {
+    const std::size_t first = i + 4 <= count ? i : count - 4;
+    Floats values[4][vectors];
+    for (std::size_t r = 0; r < 4; ++r)
+      for (std::size_t v = 0; v < vectors; ++v)
+        values[r][v] = load(gaps + (first + r) * kWideGroupedSlots + v * kWidth) *
+                       load(searches[first + r].routing + shape.mean_floats + v * kWidth);
+    decide_four<vectors>(searches + first, values, shape);
+  }
+}
+
+void nearest_of_wide_rows(RowSearch* searches, std::size_t count, std::size_t, const NodeShape& shape) {
+  if (count < 4) {
+    for (std::size_t i = 0; i < count; ++i) searches[i].sure = false;
+    return;
+  }
+  switch (shape.entry_floats) {  // a loop over as many dimensions as are known takes less time
+    case 32: return nearest_of_wide<32>(searches, count, shape);
+    case 48: return nearest_of_wide<48>(searches, count, shape);
+    case 64: return nearest_of_wide<64>(searches, count, shape);
+    default: return nearest_of_wide<0>(searches, count, shape);
+  }
+}
+
 // The order of operations of sums over dimensions, the same on all instruction sets: one after the other for few, eight
 // interleaved sums for many.
 constexpr std::size_t kSums = 8, kDoubles = kWidth / 2;
@@ -159,6 +215,19 @@ typedef double Doubles __attribute__((vector_size(kDoubles * sizeof(double)), al
 
 SILVERBIRCH_INLINE Doubles load(const double* p) { return *reinterpret_cast<const Doubles*>(p); }
 SILVERBIRCH_INLINE void store(double* p, Doubles v) { *reinterpret_cast<Doubles*>(p) = v; }
+
+// Twice as many doubles as floats.
+SILVERBIRCH_INLINE Floats narrowed(Doubles low, Doubles high) {
+#if defined(__AVX512F__)
+  const __m512 half = _mm512_castps256_ps512(_mm512_cvtpd_ps((__m512d)low));
+  return (Floats)_mm512_insertf32x8(half, _mm512_cvtpd_ps((__m512d)high), 1);
+#elif defined(__AVX__)
+  return (Floats)_mm256_set_m128(_mm256_cvtpd_ps((__m256d)high), _mm256_cvtpd_ps((__m256d)low));
+#else
+  typedef float Half __attribute__((vector_size(8)));
+  return __builtin_shufflevector(__builtin_convertvector(low, Half), __builtin_convertvector(high, Half), 0, 1, 2, 3);
+#endif
+}
 
 // Calls step(k, sums) for all that comes in eights, and last(k, sum) for the rest; returns the total.
 template <class Step, class Last>
@@ -229,16 +298,22 @@ void merge(double* record, const Feature& other, std::size_t told_dim) {
 template <std::size_t D>
 SILVERBIRCH_INLINE float position(const double* mean, const double* origin, std::size_t told_dim, float* place) {
   const std::size_t dim = D > 0 ? D : told_dim;
-  for (std::size_t k = 0; k < dim; ++k) place[k] = static_cast<float>(mean[k] - origin[k]);
   float squared_norm = 0.0f;
-  if constexpr (D > 0) {
-    for (std::size_t k = 0; k < D; ++k) squared_norm += place[k] * place[k];
-  } else {
-    for (std::size_t k = dim; k % kRouteLanes != 0; ++k) place[k] = 0.0f;
-    Floats sums = {};
-    std::size_t k = 0;
-    for (; k + kWidth <= dim; k += kWidth) sums = multiply_add(load(place + k), load(place + k), sums);
-    for (; k < dim; ++k) squared_norm += place[k] * place[k];
+  Floats sums = {};
+  std::size_t k = 0;
+  if constexpr (D == 0)
+    for (; k + kWidth <= dim; k += kWidth) {
+      const double *there = mean + k, *from = origin + k;
+      const Floats here = narrowed(load(there) - load(from), load(there + kDoubles) - load(from + kDoubles));
+      store(place + k, here);
+      sums = multiply_add(here, here, sums);
+    }
+  for (; k < dim; ++k) {
+    place[k] = static_cast<float>(mean[k] - origin[k]);
+    squared_norm += place[k] * place[k];
+  }
+  if constexpr (D == 0) {
+    for (; k % kRouteLanes != 0; ++k) place[k] = 0.0f;
     squared_norm += sum(sums);
   }
   return squared_norm;
@@ -267,6 +342,12 @@ void rounded_positions(const double* const* means, std::size_t count, const doub
     query.squared_norm = static_cast<float>(squared);
     query.error = static_cast<float>(1.00001 * __builtin_sqrt(squared));
   }
+}
+
+template <std::size_t D>
+void widen(const float* __restrict row, std::size_t told_dim, double* __restrict wide) {
+  const std::size_t dim = D > 0 ? D : told_dim;
+  for (std::size_t k = 0; k < dim; ++k) wide[k] = static_cast<double>(row[k]);
 }
 
 // The squared distance of two features whose squared gap is known.
@@ -299,6 +380,35 @@ SILVERBIRCH_INLINE bool surely_within(double squared_threshold, double gap, doub
   return sum > 1e-200 && sum < (1.0 - 1e-12) * squared_threshold * n * n;
 }
 
+// Moves a mean by a share of the way to another, and renews its routing copy.
+template <std::size_t D>
+SILVERBIRCH_INLINE void move_and_copy(double* __restrict record, const double* __restrict other, double share,
+                                      float* __restrict routing, const NodeShape& shape, std::size_t slot,
+                                      const double* __restrict origin) {
+  const std::size_t dim = D > 0 ? D : shape.dim;
+  if constexpr (D > 0) {
+    for (std::size_t k = 0; k < D; ++k) record[k] += share * (other[k] - record[k]);
+    write_routing<D>(routing, shape, slot, record, origin);
+  } else {
+    float* place = routing + slot * shape.entry_floats;
+    const auto moved = [&](std::size_t k) __attribute__((always_inline)) {
+      const Doubles old = load(record + k), here = old + share * (load(other + k) - old);
+      store(record + k, here);
+      return here - load(origin + k);
+    };
+    std::size_t k = 0;
+    for (; k + kWidth <= dim; k += kWidth) {
+      const Doubles low = moved(k), high = moved(k + kDoubles);
+      store(place + k, narrowed(low, high));
+    }
+    for (; k < dim; ++k) {
+      record[k] += share * (other[k] - record[k]);
+      place[k] = static_cast<float>(record[k] - origin[k]);
+    }
+    write_rows(routing, shape, slot, record[dim], record[dim + 1]);
+  }
+}
+
 // Rounded: the routing copies are integers.
 template <std::size_t D, bool kRounded = false>
 bool absorb_within(CfDistance criterion, double squared_threshold, double* __restrict record, float* __restrict routing,
@@ -320,8 +430,7 @@ bool absorb_within(CfDistance criterion, double squared_threshold, double* __res
     };
     write_rounded(routing, shape, slot, gap_after, record[dim], record[dim + 1]);
   } else {
-    for (std::size_t k = 0; k < dim; ++k) record[k] += share * (mean[k] - record[k]);
-    write_routing<D>(routing, shape, slot, record, origin);
+    move_and_copy<D>(record, mean, share, routing, shape, slot, origin);
   }
   return true;
 }
@@ -348,6 +457,14 @@ constexpr auto nearest_of_rows_if_wide() -> decltype(TreeKernels::nearest_of_row
     return nullptr;
 }
 
+// In shorter vectors, fours share too little of a row's position.
+constexpr auto nearest_of_wide_rows_if_wide() -> decltype(TreeKernels::nearest_of_rows) {
+  if constexpr (kWidth > 8)
+    return nearest_of_wide_rows;
+  else
+    return nullptr;
+}
+
 // In the order of Route; compiled for each number of dimensions where it pays.
 template <std::size_t D>
 constexpr TreeKernels few() {
@@ -355,6 +472,7 @@ constexpr TreeKernels few() {
            nearest_entry<DiameterRoute, 0>, nearest_entry<WardRoute, D>, nearest_entry<RadiusRoute, 0>,
            nearest_entry<WardRowRoute, D>},
           nearest_of_rows_if_wide<D>(),
+          widen<D>,
           positions<D>,
           squared_distance<D>,
           copy_for_routing<D>,
@@ -366,7 +484,8 @@ constexpr TreeKernels many() {
   return {{nearest_wide_entry<CentroidRoute>, nearest_wide_entry<ManhattanRoute>, nearest_wide_entry<AverageRoute>,
            nearest_wide_entry<DiameterRoute>, nearest_wide_entry<WardRoute>, nearest_wide_entry<RadiusRoute>,
            nearest_wide_entry<WardRowRoute>},
-          nullptr,
+          nearest_of_wide_rows_if_wide(),
+          widen<0>,
           positions<0>,
           squared_distance<0>,
           copy_for_routing<0>,
@@ -379,6 +498,7 @@ constexpr TreeKernels rounded() {
            nearest_rounded_entry<AverageRoute>, nearest_rounded_entry<DiameterRoute>, nearest_rounded_entry<WardRoute>,
            nearest_rounded_entry<RadiusRoute>, nearest_rounded_entry<WardRowRoute>},
           nullptr,
+          widen<0>,
           rounded_positions,
           squared_distance<0>,
           copy_rounded,

@@ -21,7 +21,8 @@
 namespace silverbirch {
 
 inline constexpr std::size_t kRouteLanes = 16;
-inline constexpr std::size_t kGroupedSlots = 64;   // of the nodes that rows are searched for in together
+// Of the nodes that rows are searched for in together: of few dimensions, of many. And how many rows at most.
+inline constexpr std::size_t kGroupedSlots = 64, kWideGroupedSlots = 32, kMostGrouped = 16;
 inline constexpr std::size_t kFewDimensions = 16;  // loops are unrolled for each number of them
 
 // The filter's bounds hold within these; a tree that has seen anything beyond does without the filter.
@@ -83,14 +84,16 @@ struct Candidates {
 struct RowSearch {
   const RouteQuery* query;
   const float* routing;
-  std::uint32_t slot;  // found
-  float limit;         // what has a larger value is surely farther
-  bool sure;           // that all others are
+  std::uint32_t count;  // of entries
+  std::uint32_t slot;   // found
+  float limit;          // what has a larger value is surely farther
+  bool sure;            // that all others are
 };
 
-// Whether an entry that has changed since the search is surely farther than the one that was found, which has not.
+// Whether an entry that has changed since the search is surely farther than the one that was found, which has not. Of
+// few dimensions: in many the exact distance takes about as long.
 SILVERBIRCH_INLINE bool surely_farther(const RowSearch& search, std::uint32_t slot, std::size_t dim) {
-  if (!search.sure) return false;
+  if (!search.sure || dim > kFewDimensions) return false;
   const float* value = search.routing + slot;
   float gap = 0.0f;
   for (std::size_t k = 0; k < dim; ++k, value += kGroupedSlots)
@@ -104,9 +107,11 @@ struct TreeKernels {
   using NearestEntry = Candidates (*)(const float* routing, const NodeShape& shape, std::size_t count,
                                       const RouteQuery& query, float* values);
   std::array<NearestEntry, kRouteCount> nearest_entry;
-  // The same as Route::ward_row for some rows at once, each in a node of kGroupedSlots with so many entries at most;
-  // null where it does not pay. May leave a row unsure for no reason.
+  // The same as Route::ward_row for some rows at once, each in a node of kGroupedSlots or kWideGroupedSlots with so
+  // many entries at most; null where it does not pay. May leave a row unsure for no reason.
   void (*nearest_of_rows)(RowSearch* searches, std::size_t count, std::size_t most_entries, const NodeShape& shape);
+  // A row in doubles.
+  void (*widen)(const float* row, std::size_t dim, double* wide);
   // Writes where each mean is, seen from the origin, and the squared norm of that.
   void (*positions)(const double* const* means, std::size_t count, const double* origin, const NodeShape& shape,
                     RouteQuery* queries);
