@@ -28,11 +28,15 @@ void prefetch(const Scalar* row, std::size_t dim) {
 }  // namespace
 
 CfTree::CfTree(std::size_t dim, const TreeOptions& options)
+    : CfTree(dim, options, std::make_shared<HugePages>()) {}
+
+CfTree::CfTree(std::size_t dim, const TreeOptions& options, std::shared_ptr<HugePages> pages)
     : dim_(dim),
       options_(options),
       kernels_(dim >= kRoundedDimensions ? &rounded_tree_kernels() : &tree_kernels(dim)),
-      inner_(shape_of(dim, options, leading_bits(dim)), true),
-      leaf_(shape_of(dim, options, kAllBits), false),
+      pages_(std::move(pages)),
+      inner_(shape_of(dim, options, leading_bits(dim)), true, pages_),
+      leaf_(shape_of(dim, options, kAllBits), false, pages_),
       root_(leaf_.create()),
       origin_(dim),
       routed_(dim <= kMostRoutedDimensions),
@@ -44,7 +48,7 @@ CfTree::CfTree(std::size_t dim, const TreeOptions& options)
 
 std::size_t CfTree::bytes_per_node(std::size_t dim, std::size_t branching) {
   const NodeShape shape = node_shape(dim, branching + 1, true, kAllBits, false);
-  return node_bytes(shape) + shape.slots * sizeof(NodeId) + 64;
+  return routing_bytes(shape) + shape.slots * (record_bytes(shape) + sizeof(double*) + sizeof(NodeId)) + 64;
 }
 
 // An exact duplicate needs no way down, and seldom comes alone. Of many dimensions, fewer fit the nearest cache.
@@ -66,6 +70,7 @@ void CfTree::insert_in_groups(std::size_t count, Add add, const Progress& progre
       insert(group, progress);
     }
   }
+  pages_->free_spare();
   progress(count, count);
 }
 
@@ -280,7 +285,7 @@ void CfTree::copy_to(double* record, const Feature& feature) const {
 }
 
 void CfTree::write(NodePool& nodes, const Step& target, const Feature& feature) {
-  double* record = nodes.record(target.node, target.slot);
+  double* record = nodes.room(target.node, target.slot);
   copy_to(record, feature);
   kernels_->copy_for_routing(nodes.routing(target.node), nodes.shape(), target.slot, record, origin_.data());
 }

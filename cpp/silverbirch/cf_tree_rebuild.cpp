@@ -56,7 +56,7 @@ CfTree CfTree::merged(double squared_merge_threshold, const Progress& progress) 
   TreeOptions options = options_;
   options.squared_threshold = squared_merge_threshold;
   options.max_leaves = options.max_nodes = std::numeric_limits<std::size_t>::max();  // one step at a time
-  CfTree smaller(dim_, options);
+  CfTree smaller(dim_, options, pages_);
   if (smaller.rounded() && !rounded()) smaller.use_floats();  // they were too coarse for this data
   smaller.set_frame(root_entries());
   const std::vector<NodeId> nodes = leaf_nodes();

@@ -332,6 +332,30 @@ void copy_for_routing(float* routing, const NodeShape& shape, std::size_t slot, 
   write_routing<D>(routing, shape, slot, record, origin);
 }
 
+SILVERBIRCH_INLINE void move_rows(float* to, std::size_t to_slot, const float* from, std::size_t from_slot,
+                                  const NodeShape& shape, std::size_t count) {
+  for (std::size_t row = 0; row < count; ++row)
+    to[shape.mean_floats + row * shape.slots + to_slot] = from[shape.mean_floats + row * shape.slots + from_slot];
+}
+
+template <std::size_t D>
+void move_routing(float* to, std::size_t to_slot, const float* from, std::size_t from_slot, const NodeShape& shape) {
+  if constexpr (D > 0) {
+    for (std::size_t k = 0; k < D; ++k) to[k * shape.slots + to_slot] = from[k * shape.slots + from_slot];
+  } else {
+    for (std::size_t k = 0; k < shape.entry_floats; k += kWidth)
+      store(to + to_slot * shape.entry_floats + k, load(from + from_slot * shape.entry_floats + k));
+  }
+  move_rows(to, to_slot, from, from_slot, shape, 2);
+}
+
+void move_rounded(float* to, std::size_t to_slot, const float* from, std::size_t from_slot, const NodeShape& shape) {
+  Part* there = parts_of(to, shape, to_slot);
+  const Part* here = parts_of(from, shape, from_slot);
+  for (std::size_t p = 0; p < part_count(shape.dim); ++p) there[p * kQuad] = here[p * kQuad];
+  move_rows(to, to_slot, from, from_slot, shape, 4);
+}
+
 void copy_rounded(float* routing, const NodeShape& shape, std::size_t slot, const double* record,
                   const double* origin) {
   const auto gap = [&](std::size_t k)
@@ -358,6 +382,7 @@ constexpr TreeKernels few() {
           positions<D>,
           squared_distance<D>,
           copy_for_routing<D>,
+          move_routing<D>,
           merge<D>,
           absorb_within<D>};
 }
@@ -370,6 +395,7 @@ constexpr TreeKernels many() {
           positions<0>,
           squared_distance<0>,
           copy_for_routing<0>,
+          move_routing<0>,
           merge<0>,
           absorb_within<0>};
 }
@@ -382,6 +408,7 @@ constexpr TreeKernels rounded() {
           rounded_positions,
           squared_distance<0>,
           copy_rounded,
+          move_rounded,
           merge<0>,
           absorb_within<0, true>};
 }

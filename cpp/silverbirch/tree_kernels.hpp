@@ -41,7 +41,7 @@ struct NodeShape {
   std::size_t record_doubles;  // from one record to the next: mean, weight, sse and what aligns them
   std::size_t entry_floats;    // the room of a mean; many dimensions are padded with zeros
   std::size_t mean_floats;     // of all means; the rows follow
-  std::size_t routing_floats;  // room for all of it, whether integers or floats
+  std::size_t routing_floats;  // of all of it
   float steps;                 // of rounded integers, how many make a unit of length; 0: the means are floats
   int number_bits;             // a mask as wide as the largest slot
   float relative_doubt;        // how much larger, relatively, a value may be whose order is not sure
@@ -105,6 +105,9 @@ struct TreeKernels {
   // Renews the routing copy of one record.
   void (*copy_for_routing)(float* routing, const NodeShape& shape, std::size_t slot, const double* record,
                            const double* origin);
+  // Copies the routing copy of one entry to another slot, of the same or another node.
+  void (*move_routing)(float* to, std::size_t to_slot, const float* from, std::size_t from_slot,
+                       const NodeShape& shape);
   // Merges a feature into a record.
   void (*merge)(double* record, const Feature& other, std::size_t dim);
   // The same, and renews the routing copy, if their distance by the criterion is within the threshold; else false.

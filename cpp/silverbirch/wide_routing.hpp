@@ -102,6 +102,9 @@ SILVERBIRCH_INLINE Rounded round_to_steps(Gap gap, float steps_a_unit, std::size
 SILVERBIRCH_INLINE Part* parts_of(float* routing, const NodeShape& shape, std::size_t slot) {
   return reinterpret_cast<Part*>(routing + slot / kQuad * kQuad * shape.entry_floats) + slot % kQuad;
 }
+SILVERBIRCH_INLINE const Part* parts_of(const float* routing, const NodeShape& shape, std::size_t slot) {
+  return parts_of(const_cast<float*>(routing), shape, slot);
+}
 
 // The rows after the means: two as for floats, then the squared norm in steps and the error.
 template <class Gap>

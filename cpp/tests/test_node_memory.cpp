@@ -9,7 +9,7 @@ using namespace silverbirch;
 
 // From the first piece into the huge pages.
 void pieces_are_aligned_and_do_not_overlap(std::size_t piece_bytes) {
-  NodeMemory memory(piece_bytes);
+  NodeMemory memory(piece_bytes, std::make_shared<HugePages>());
   std::vector<std::byte*> pieces;
   while (pieces.size() < 5 || pieces.size() * piece_bytes < (std::size_t{5} << 20)) {
     pieces.push_back(memory.take());
@@ -24,7 +24,7 @@ void pieces_are_aligned_and_do_not_overlap(std::size_t piece_bytes) {
 }
 
 void a_few_pieces_take_no_more_than_they_need() {
-  NodeMemory memory(1024);
+  NodeMemory memory(1024, std::make_shared<HugePages>());
   for (int i = 0; i < 100; ++i) memory.take();
   CHECK(memory.bytes() == 100 * 1024);
 }
