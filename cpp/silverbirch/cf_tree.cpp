@@ -48,7 +48,7 @@ CfTree::CfTree(std::size_t dim, const TreeOptions& options, std::shared_ptr<Huge
 
 std::size_t CfTree::bytes_per_node(std::size_t dim, std::size_t branching) {
   const NodeShape shape = node_shape(dim, branching + 1, true, kAllBits, false);
-  return routing_bytes(shape) + shape.slots * (record_bytes(shape) + sizeof(double*) + sizeof(NodeId)) + 64;
+  return node_bytes(shape) + shape.slots * sizeof(NodeId) + 64;
 }
 
 // An exact duplicate needs no way down, and seldom comes alone. Of many dimensions, fewer fit the nearest cache.
@@ -285,7 +285,7 @@ void CfTree::copy_to(double* record, const Feature& feature) const {
 }
 
 void CfTree::write(NodePool& nodes, const Step& target, const Feature& feature) {
-  double* record = nodes.room(target.node, target.slot);
+  double* record = nodes.record(target.node, target.slot);
   copy_to(record, feature);
   kernels_->copy_for_routing(nodes.routing(target.node), nodes.shape(), target.slot, record, origin_.data());
 }

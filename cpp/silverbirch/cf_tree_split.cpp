@@ -69,7 +69,7 @@ NodeId CfTree::split(NodePool& nodes, NodeId node) {
     const NodeId to = goes_right_[i] ? sibling : node;
     const std::size_t end = nodes.count(to)++;
     if (to == node && end == i) continue;
-    nodes.move_entry(to, end, node, i);
+    nodes.copy_entry(to, end, node, i);
     kernels_->move_routing(nodes.routing(to), end, nodes.routing(node), i, nodes.shape());
   }
   for (std::size_t i = nodes.count(node); i < count; ++i) nodes.clear_routing(node, i);
@@ -136,7 +136,7 @@ void CfTree::distances_from(const NodePool& nodes, NodeId node, std::size_t slot
 
 // Sets an inner entry to the sum of all entries of the child.
 void CfTree::summarize(NodeId inner_node, std::size_t slot, const NodePool& nodes, NodeId child) {
-  double* record = inner_.room(inner_node, slot);
+  double* record = inner_.record(inner_node, slot);
   copy_to(record, nodes.entry(child, 0));
   for (std::size_t i = 1; i < nodes.count(child); ++i) kernels_->merge(record, nodes.entry(child, i), dim_);
   kernels_->copy_for_routing(inner_.routing(inner_node), inner_.shape(), slot, record, origin_.data());

@@ -47,20 +47,14 @@ inline NodeShape node_shape(std::size_t dim, std::size_t entries, bool ward, std
           .relative_doubt = 0x1p-13f + static_cast<float>(dim + 2 * slots) * 0x1p-22f};
 }
 
-inline std::size_t record_bytes(const NodeShape& shape) { return shape.record_doubles * sizeof(double); }
-inline std::size_t routing_bytes(const NodeShape& shape) { return shape.routing_floats * sizeof(float); }
+inline std::size_t node_bytes(const NodeShape& shape) {
+  return shape.slots * shape.record_doubles * sizeof(double) + shape.routing_floats * sizeof(float);
+}
 
-// The records of a node lie together, before its routing copies; but long ones apart, so that empty slots take no memory
-// and a split moves none of them.
 class NodePool {
  public:
   NodePool(const NodeShape& shape, bool has_children, std::shared_ptr<HugePages> pages)
-      : shape_(shape),
-        has_children_(has_children),
-        apart_(shape.dim >= kRoundedDimensions),
-        pages_(std::move(pages)),
-        memory_(node_bytes(), pages_),
-        record_memory_(record_bytes(shape), pages_) {}
+      : shape_(shape), has_children_(has_children), pages_(std::move(pages)), memory_(node_bytes(), pages_) {}
   NodePool(NodePool&&) = default;
   NodePool& operator=(NodePool&&) = default;
 
@@ -71,7 +65,6 @@ class NodePool {
     counts_.push_back(0);
     changes_.push_back(0);
     parents_.push_back(id);
-    if (apart_) records_.resize(records_.size() + shape_.slots);
     if (has_children_) children_.resize(children_.size() + shape_.slots);
     return id;
   }
@@ -83,24 +76,15 @@ class NodePool {
     const bool larger = shape.routing_floats > shape_.routing_floats;
     shape_ = shape;
     if (!larger) return;
-    memory_ = NodeMemory(node_bytes(), pages_);
-    for (std::byte*& node : nodes_) node = memory_.take();
+    NodeMemory memory(node_bytes(), pages_);
+    for (std::byte*& node : nodes_) node = std::copy_n(node, record_bytes(), memory.take()) - record_bytes();
+    memory_ = std::move(memory);
   }
 
   // mean, weight, sse
-  double* record(NodeId id, std::size_t s) { return const_cast<double*>(std::as_const(*this).record(id, s)); }
-  const double* record(NodeId id, std::size_t s) const {
-    if (apart_) return records_[id * shape_.slots + s];
-    return reinterpret_cast<const double*>(nodes_[id]) + s * shape_.record_doubles;
-  }
-  // The same, of a slot that may have been empty.
-  double* room(NodeId id, std::size_t s) {
-    if (apart_ && !record(id, s))
-      records_[id * shape_.slots + s] = reinterpret_cast<double*>(record_memory_.take());
-    return record(id, s);
-  }
+  double* record(NodeId id, std::size_t s) { return reinterpret_cast<double*>(nodes_[id]) + s * shape_.record_doubles; }
   Feature entry(NodeId id, std::size_t s) const {
-    const double* mean = record(id, s);
+    const double* mean = reinterpret_cast<const double*>(nodes_[id]) + s * shape_.record_doubles;
     return {mean[shape_.dim], mean, mean[shape_.dim + 1]};
   }
   // What the routing copy is of.
@@ -108,10 +92,8 @@ class NodePool {
     const Feature whole = entry(id, s);
     return {seen_weight(whole.weight, shape_.weight_bits), whole.mean, whole.sse};
   }
-  float* routing(NodeId id) { return reinterpret_cast<float*>(nodes_[id] + bytes_before_routing()); }
-  const float* routing(NodeId id) const {
-    return reinterpret_cast<const float*>(nodes_[id] + bytes_before_routing());
-  }
+  float* routing(NodeId id) { return reinterpret_cast<float*>(nodes_[id] + record_bytes()); }
+  const float* routing(NodeId id) const { return reinterpret_cast<const float*>(nodes_[id] + record_bytes()); }
 
   std::uint32_t& count(NodeId id) { return counts_[id]; }
   std::uint32_t count(NodeId id) const { return counts_[id]; }
@@ -124,12 +106,12 @@ class NodePool {
   // so little that it only delays what is read at the time.
   void prefetch_routing(NodeId id) const {
     if (shape_.dim > kFewDimensions) return;
-    const std::byte* begin = nodes_[id] + bytes_before_routing();
+    const std::byte* begin = nodes_[id] + record_bytes();
     const std::size_t size = std::min<std::size_t>((shape_.mean_floats + shape_.slots) * sizeof(float), 32 * 64);
     for (std::size_t offset = 0; offset < size; offset += 64) __builtin_prefetch(begin + offset);
   }
   void prefetch_record(NodeId id, std::size_t s) const {
-    const double* begin = record(id, s);
+    const auto* begin = reinterpret_cast<const double*>(nodes_[id]) + s * shape_.record_doubles;
     const std::size_t size = std::min<std::size_t>(shape_.record_doubles, 16 * 8);
     for (std::size_t offset = 0; offset < size; offset += 8) __builtin_prefetch(begin + offset, 1);
   }
@@ -141,11 +123,8 @@ class NodePool {
   }
 
   // All but the routing copy.
-  void move_entry(NodeId to, std::size_t to_slot, NodeId from, std::size_t from_slot) {
-    if (apart_)
-      records_[to * shape_.slots + to_slot] = std::exchange(records_[from * shape_.slots + from_slot], nullptr);
-    else
-      std::copy_n(record(from, from_slot), shape_.dim + 2, record(to, to_slot));
+  void copy_entry(NodeId to, std::size_t to_slot, NodeId from, std::size_t from_slot) {
+    std::copy_n(record(from, from_slot), shape_.dim + 2, record(to, to_slot));
     if (has_children_) child(to, to_slot) = child(from, from_slot);
   }
 
@@ -166,21 +145,19 @@ class NodePool {
   }
 
   std::size_t memory_bytes() const {
-    return memory_.bytes() + record_memory_.bytes() + (nodes_.capacity() + records_.capacity()) * sizeof(void*) +
-           counts_.capacity() * sizeof(std::uint32_t) + changes_.capacity() * sizeof(std::uint64_t) +
-           (children_.capacity() + parents_.capacity()) * sizeof(NodeId);
+    return memory_.bytes() + nodes_.capacity() * sizeof(void*) + counts_.capacity() * sizeof(std::uint32_t) +
+           changes_.capacity() * sizeof(std::uint64_t) + (children_.capacity() + parents_.capacity()) * sizeof(NodeId);
   }
 
  private:
-  std::size_t bytes_before_routing() const { return apart_ ? 0 : shape_.slots * record_bytes(shape_); }
-  std::size_t node_bytes() const { return bytes_before_routing() + routing_bytes(shape_); }
+  std::size_t record_bytes() const { return shape_.slots * shape_.record_doubles * sizeof(double); }
+  std::size_t node_bytes() const { return silverbirch::node_bytes(shape_); }
 
   NodeShape shape_;
-  bool has_children_, apart_;
+  bool has_children_;
   std::shared_ptr<HugePages> pages_;
-  NodeMemory memory_, record_memory_;
+  NodeMemory memory_;
   std::vector<std::byte*> nodes_;
-  std::vector<double*> records_;  // of each slot, if they lie apart
   std::vector<std::uint32_t> counts_;
   std::vector<std::uint64_t> changes_;
   std::vector<NodeId> parents_, children_;
