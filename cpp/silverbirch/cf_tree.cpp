@@ -201,7 +201,7 @@ SILVERBIRCH_INLINE void CfTree::place(Traveller& traveller) {
     traveller.leaf.slot = leaf_.count(node)++;
     write(leaf_, traveller.leaf, feature);
     ++leaf_count_;
-    if (options_.squared_threshold == 0.0) directory_.put(feature.mean, dim_, node);
+    if (options_.squared_threshold == 0.0) directory_.put(traveller.hash, node);
   }
   leaf_.last_change(node) = ++clock_;
   for (std::size_t level = 1; level <= height_; ++level)
@@ -216,8 +216,10 @@ SILVERBIRCH_INLINE bool CfTree::absorb(const Feature& feature, const Step& targe
 }
 
 // Adds a feature to the leaf of the same mean, if there is one, and to all that is above it.
-bool CfTree::absorb_duplicate(const Feature& feature) {
-  const std::optional<NodeId> known = directory_.find(feature.mean, dim_);
+bool CfTree::absorb_duplicate(Traveller& traveller) {
+  const Feature& feature = traveller.feature;
+  traveller.hash = hash_of_row(feature.mean, dim_);
+  const std::optional<NodeId> known = directory_.find(traveller.hash);
   if (!known) return false;
   NodeId node = *known;
   std::size_t slot = 0;  // features of the same mean and a larger sse may be in the way
@@ -256,7 +258,7 @@ void CfTree::insert(Group& group, const Progress& progress) {
   bool lost = true;
   for (std::size_t i = 0; i < group.size(); ++i) {
     Traveller& traveller = group[i];
-    met_duplicate_ = options_.squared_threshold == 0.0 && absorb_duplicate(traveller.feature);
+    met_duplicate_ = options_.squared_threshold == 0.0 && absorb_duplicate(traveller);
     if (!met_duplicate_) {
       if (lost || last_growth_ > found) {
         find_ways(group, i);

@@ -92,6 +92,7 @@ class CfTree {
   struct Traveller {
     Feature feature;
     const RouteQuery* query;
+    std::uint64_t hash;      // of the mean, while the threshold is zero
     std::vector<Step> path;  // from the root to the parent of the leaf node
     Step leaf;
   };
@@ -110,7 +111,7 @@ class CfTree {
   void renew_leaf(Group& group, std::size_t first, std::size_t last);
   void place(Traveller& traveller);
   bool absorb(const Feature& feature, const Step& target);
-  bool absorb_duplicate(const Feature& feature);
+  bool absorb_duplicate(Traveller& traveller);
   void add_weight(const Step& target, double weight, const NodePool& nodes);
   void copy_to(double* record, const Feature& feature) const;
   void write(NodePool& nodes, const Step& target, const Feature& feature);

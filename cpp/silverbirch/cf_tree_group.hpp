@@ -17,6 +17,7 @@ class CfTree::Group {
  public:
   explicit Group(const CfTree& tree)
       : dim_(tree.dim_),
+        kernels_(tree.kernels_),
         ward_(tree.options_.distance == CfDistance::ward),
         all_rows_(ward_),
         position_floats_((dim_ + kRouteLanes - 1) / kRouteLanes * kRouteLanes),
@@ -42,7 +43,10 @@ class CfTree::Group {
   void add_row(const double* row, double weight) { add({weight, row, 0.0}); }
   void add_row(const float* row, double weight) {
     double* wide = rows_.data() + size_ * dim_;
-    std::copy_n(row, dim_, wide);
+    if (dim_ <= kFewDimensions)
+      std::copy_n(row, dim_, wide);
+    else
+      kernels_->widen(row, dim_, wide);
     add({weight, wide, 0.0});
   }
 
@@ -51,6 +55,7 @@ class CfTree::Group {
 
  private:
   std::size_t dim_;
+  const TreeKernels* kernels_;
   bool ward_, all_rows_;
   std::size_t position_floats_, size_ = 0;
   std::vector<Traveller> travellers_;
@@ -66,7 +71,8 @@ inline void CfTree::complete(RouteQuery& query, const Feature& feature) {
   query.variance = static_cast<float>(variance);
   if (rounded()) {
     travellers_ += 1.0;
-    outside_ += query.squared_norm > reach_ * reach_;
+    // told to be at the origin
+    outside_ += query.rounded_norm == 0 && query.squared_norm > 0.25 * reach_ * reach_;
   }
   routed_ = routed_ && query.squared_norm <= kLargestRoutedSquare && variance <= kLargestRoutedVariance &&
             feature.weight >= kSmallestRoutedWeight && total_weight_ + feature.weight <= kLargestRoutedWeight;

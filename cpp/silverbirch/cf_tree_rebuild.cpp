@@ -59,16 +59,18 @@ CfTree CfTree::merged(double squared_merge_threshold, const Progress& progress) 
   CfTree smaller(dim_, options, pages_);
   if (smaller.rounded() && !rounded()) smaller.use_floats();  // they were too coarse for this data
   smaller.set_frame(root_entries());
-  const std::vector<NodeId> nodes = leaf_nodes();
   // Backwards, so that the leaves that were created together do not meet again in the same order.
+  std::vector<Step> leaves;
+  leaves.reserve(leaf_count_);
+  for (const NodeId node : leaf_nodes())
+    for (std::size_t s = 0; s < leaf_.count(node); ++s) leaves.push_back({node, s});
   Group group(smaller);
-  for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
-    for (std::size_t s = leaf_.count(*node); s-- > 0;) {
-      group.add(leaf_.entry(*node, s));
-      if (s > 0 && group.size() < smaller.group_size()) continue;
-      smaller.insert(group, progress);
-      group.clear();
-    }
+  for (std::size_t i = leaves.size(); i-- > 0;) {
+    if (i >= kWideGroup) leaf_.prefetch_record(leaves[i - kWideGroup].node, leaves[i - kWideGroup].slot);
+    group.add(leaf_.entry(leaves[i].node, leaves[i].slot));
+    if (i > 0 && group.size() < smaller.group_size()) continue;
+    smaller.insert(group, progress);
+    group.clear();
     progress.poll();
   }
   smaller.options_.max_leaves = options_.max_leaves;

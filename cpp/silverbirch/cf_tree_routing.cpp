@@ -33,7 +33,7 @@ void CfTree::set_frame(const Features& amid, double least_reach) {
   outside_ = travellers_ = searches_ = doubts_ = 0.0;
   for (NodePool* nodes : {&inner_, &leaf_}) {
     NodeShape shape = nodes->shape();
-    shape.steps = static_cast<float>(kMostSteps / reach_);
+    shape.steps = static_cast<float>(kUsualSteps / reach_);
     nodes->set_shape(shape);
   }
 }

@@ -51,6 +51,11 @@ inline std::size_t node_bytes(const NodeShape& shape) {
   return shape.slots * shape.record_doubles * sizeof(double) + shape.routing_floats * sizeof(float);
 }
 
+#ifndef KPF
+#define KPF 16
+#define KRW 1
+#define KLOC 3
+#endif
 class NodePool {
  public:
   NodePool(const NodeShape& shape, bool has_children, std::shared_ptr<HugePages> pages)
@@ -112,8 +117,8 @@ class NodePool {
   }
   void prefetch_record(NodeId id, std::size_t s) const {
     const auto* begin = reinterpret_cast<const double*>(nodes_[id]) + s * shape_.record_doubles;
-    const std::size_t size = std::min<std::size_t>(shape_.record_doubles, 16 * 8);
-    for (std::size_t offset = 0; offset < size; offset += 8) __builtin_prefetch(begin + offset, 1);
+    const std::size_t size = std::min<std::size_t>(shape_.record_doubles, KPF * 8);
+    for (std::size_t offset = 0; offset < size; offset += 8) __builtin_prefetch(begin + offset, KRW, KLOC);
   }
 
   std::size_t slot_of_child(NodeId id, NodeId child_id) const {

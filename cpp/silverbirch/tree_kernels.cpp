@@ -244,6 +244,10 @@ SILVERBIRCH_INLINE float position(const double* mean, const double* origin, std:
   return squared_norm;
 }
 
+void widen(const float* row, std::size_t dim, double* wide) {
+  for (std::size_t k = 0; k < dim; ++k) wide[k] = static_cast<double>(row[k]);
+}
+
 template <std::size_t D>
 void positions(const double* const* means, std::size_t count, const double* origin, const NodeShape& shape,
                RouteQuery* queries) {
@@ -379,6 +383,7 @@ constexpr TreeKernels few() {
            nearest_entry<DiameterRoute, 0>, nearest_entry<WardRoute, D>, nearest_entry<RadiusRoute, 0>,
            nearest_entry<WardRowRoute, D>},
           nearest_of_rows_if_wide<D>(),
+          widen,
           positions<D>,
           squared_distance<D>,
           copy_for_routing<D>,
@@ -392,6 +397,7 @@ constexpr TreeKernels many() {
            nearest_wide_entry<DiameterRoute>, nearest_wide_entry<WardRoute>, nearest_wide_entry<RadiusRoute>,
            nearest_wide_entry<WardRowRoute>},
           nullptr,
+          widen,
           positions<0>,
           squared_distance<0>,
           copy_for_routing<0>,
@@ -405,6 +411,7 @@ constexpr TreeKernels rounded() {
            nearest_rounded_entry<AverageRoute>, nearest_rounded_entry<DiameterRoute>, nearest_rounded_entry<WardRoute>,
            nearest_rounded_entry<RadiusRoute>, nearest_rounded_entry<WardRowRoute>},
           nullptr,
+          widen,
           rounded_positions,
           squared_distance<0>,
           copy_rounded,

@@ -63,9 +63,12 @@ struct RouteQuery {
 
 // From so many dimensions on, integers of 16 bits are faster than floats.
 inline constexpr std::size_t kRoundedDimensions = 96;
-// Nothing that is rounded to integers is farther from the origin, in steps. Up to that many dimensions, with all that
-// rounding adds, squared distances then fit 32 bits without a sign.
+// The coordinates of a mean fall into four lanes, of every eight the first two, the next two ... Nothing that is rounded
+// to integers is farther from the origin, in steps, by the coordinates of one lane. Up to that many dimensions, with all
+// that rounding adds, the sum of a lane then fits 32 bits, and so does a quarter of any squared distance.
 inline constexpr float kMostSteps = 32000.0f;
+// How many steps lead from the origin as far as most of the data: twice as many if it were the same in all lanes.
+inline constexpr double kUsualSteps = 1.75 * kMostSteps;
 inline constexpr std::size_t kMostRoutedDimensions = std::size_t{1} << 20;
 
 // How large the root of a value of rounded means may be that is not above this one: the few operations on floats round,
@@ -97,6 +100,8 @@ struct TreeKernels {
   // The same as Route::ward_row for some rows at once, each in a node of kGroupedSlots; null where it does not pay. May
   // leave a row unsure for no reason.
   void (*nearest_of_rows)(RowSearch* searches, std::size_t count, const NodeShape& shape);
+  // Doubles of floats.
+  void (*widen)(const float* row, std::size_t dim, double* wide);
   // Writes where each mean is, seen from the origin, and the squared norm of that.
   void (*positions)(const double* const* means, std::size_t count, const double* origin, const NodeShape& shape,
                     RouteQuery* queries);
