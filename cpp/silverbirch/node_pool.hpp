@@ -52,9 +52,9 @@ inline std::size_t node_bytes(const NodeShape& shape) {
 }
 
 #ifndef KPF
-#define KPF 16
-#define KRW 1
-#define KLOC 3
+#define KPF 49
+#define KRW 0
+#define KLOC 2
 #endif
 class NodePool {
  public:
