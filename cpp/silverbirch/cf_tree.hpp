@@ -130,9 +130,10 @@ class CfTree {
   double squared_distance(CfDistance distance, const Feature& a, const Feature& b) const;
 
   NodeId split(NodePool& nodes, NodeId node);
-  bool halve_by_means(const NodePool& nodes, NodeId node);
-  std::pair<std::size_t, std::size_t> far_pair(const NodePool& nodes, NodeId node);
-  void distances_from(const NodePool& nodes, NodeId node, std::size_t slot, std::vector<double>& squared) const;
+  void look_at(const NodePool& nodes, NodeId node);
+  bool halve_by_means();
+  std::pair<std::size_t, std::size_t> far_pair();
+  void distances_from(CfDistance distance, const Feature& from, std::vector<double>& squared) const;
   void split_upwards(NodeId overfull, std::vector<Step>& path);
   void move_in(std::size_t level, NodeId node);
   void summarize(NodeId inner_node, std::size_t slot, const NodePool& nodes, NodeId child);
@@ -168,7 +169,8 @@ class CfTree {
   bool met_duplicate_ = false;  // the last one was one
 
   // Scratch space of one insertion.
-  std::vector<double> to_left_, to_right_;  // distances from the seeds of a split
+  std::vector<Feature> entries_;            // of a node
+  std::vector<double> to_left_, to_right_;  // distances from the seeds of a split, and then from the means
   std::vector<double> half_means_[2];
   std::vector<std::uint8_t> goes_right_, next_goes_right_;
   AlignedFloats values_;

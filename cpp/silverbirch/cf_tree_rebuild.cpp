@@ -83,6 +83,8 @@ CfTree CfTree::merged(double squared_merge_threshold, const Progress& progress) 
 // place in the tree, not by their number in the pool, which is another one after the tree was stored and restored.
 std::vector<double> CfTree::sibling_costs(std::size_t sampled_leaves, const Progress& progress) const {
   std::vector<double> costs;
+  std::vector<Feature> entries(leaf_.shape().slots);
+  std::vector<double> squared(leaf_.shape().slots);
   const std::size_t every = 1 + leaf_count_ / sampled_leaves;
   const std::vector<NodeId> nodes = leaf_nodes();
   for (std::size_t i = 0; i < nodes.size(); i += every) {
@@ -92,12 +94,14 @@ std::vector<double> CfTree::sibling_costs(std::size_t sampled_leaves, const Prog
     if (count < 2) continue;
     const std::size_t first = costs.size();
     costs.resize(first + count, std::numeric_limits<double>::infinity());
-    for (std::size_t s = 1; s < count; ++s)
+    for (std::size_t s = 0; s < count; ++s) {
+      kernels_->squared_distances(options_.absorption, leaf_.entry(node, s), entries.data(), s, dim_, squared.data());
       for (std::size_t other = 0; other < s; ++other) {
-        const double cost = squared_distance(options_.absorption, leaf_.entry(node, s), leaf_.entry(node, other));
-        costs[first + s] = std::min(costs[first + s], cost);
-        costs[first + other] = std::min(costs[first + other], cost);
+        costs[first + s] = std::min(costs[first + s], squared[other]);
+        costs[first + other] = std::min(costs[first + other], squared[other]);
       }
+      entries[s] = leaf_.entry(node, s);
+    }
   }
   return costs;
 }

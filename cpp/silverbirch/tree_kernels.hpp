@@ -107,6 +107,11 @@ struct TreeKernels {
                     RouteQuery* queries);
   // In doubles, summed up in the same order on all instruction sets.
   double (*squared_distance)(CfDistance distance, const Feature& a, const Feature& b, std::size_t dim);
+  // The same of one to several others, which takes less time than one after the other.
+  void (*squared_distances)(CfDistance distance, const Feature& from, const Feature* to, std::size_t count,
+                            std::size_t dim, double* squared);
+  // Adds how far a mean is from another.
+  void (*add_difference)(double* sum, const double* mean, const double* base, std::size_t dim);
   // Renews the routing copy of one record.
   void (*copy_for_routing)(float* routing, const NodeShape& shape, std::size_t slot, const double* record,
                            const double* origin);
