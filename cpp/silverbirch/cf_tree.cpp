@@ -27,8 +27,7 @@ void prefetch(const Scalar* row, std::size_t dim) {
 
 }  // namespace
 
-CfTree::CfTree(std::size_t dim, const TreeOptions& options)
-    : CfTree(dim, options, std::make_shared<HugePages>()) {}
+CfTree::CfTree(std::size_t dim, const TreeOptions& options) : CfTree(dim, options, std::make_shared<HugePages>()) {}
 
 CfTree::CfTree(std::size_t dim, const TreeOptions& options, std::shared_ptr<HugePages> pages)
     : dim_(dim),
@@ -70,7 +69,7 @@ void CfTree::insert_in_groups(std::size_t count, Add add, const Progress& progre
       insert(group, progress);
     }
   }
-  pages_->free_spare();
+  pages_->free_spare();  // between insertions a tree holds no more than it needs
   progress(count, count);
 }
 

@@ -80,7 +80,9 @@ class CfTree {
   double total_weight() const { return total_weight_; }
   std::size_t height() const { return height_; }
   std::size_t node_count() const { return inner_.size() + leaf_.size(); }
-  std::size_t memory_bytes() const { return inner_.memory_bytes() + leaf_.memory_bytes() + directory_.memory_bytes() + pages_->spare_bytes(); }
+  std::size_t memory_bytes() const {
+    return inner_.memory_bytes() + leaf_.memory_bytes() + directory_.memory_bytes() + pages_->spare_bytes();
+  }
 
  private:
   struct Step {

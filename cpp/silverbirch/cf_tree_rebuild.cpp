@@ -68,10 +68,10 @@ CfTree CfTree::merged(double squared_merge_threshold, const Progress& progress) 
   for (std::size_t i = leaves.size(); i-- > 0;) {
     if (i >= kWideGroup) leaf_.prefetch_record(leaves[i - kWideGroup].node, leaves[i - kWideGroup].slot);
     group.add(leaf_.entry(leaves[i].node, leaves[i].slot));
+    if (leaves[i].slot == 0) progress.poll();
     if (i > 0 && group.size() < smaller.group_size()) continue;
     smaller.insert(group, progress);
     group.clear();
-    progress.poll();
   }
   smaller.options_.max_leaves = options_.max_leaves;
   smaller.options_.max_nodes = options_.max_nodes;

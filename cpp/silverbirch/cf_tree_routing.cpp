@@ -51,11 +51,12 @@ void CfTree::adapt_routing() {
 }
 
 void CfTree::use_floats() {
+  const auto of_floats = [&](const NodeShape& shape) {
+    return node_shape(dim_, shape.slots, shape.ward, shape.weight_bits, false);
+  };
+  for (NodePool* nodes : {&inner_, &leaf_}) nodes->make_room_for(of_floats(nodes->shape()));  // may fail
+  for (NodePool* nodes : {&inner_, &leaf_}) nodes->set_shape(of_floats(nodes->shape()));
   kernels_ = &tree_kernels(dim_);
-  for (NodePool* nodes : {&inner_, &leaf_}) {
-    const NodeShape& shape = nodes->shape();
-    nodes->set_shape(node_shape(dim_, shape.slots, shape.ward, shape.weight_bits, false));
-  }
   renew_routing();
 }
 

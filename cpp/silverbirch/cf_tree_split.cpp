@@ -18,7 +18,8 @@ void CfTree::move_in(std::size_t level, NodeId node) {
   if (level > 0)
     for (std::size_t s = 0; s < inner_.count(node); ++s) pool(level - 1).parent(inner_.child(node, s)) = node;
   else if (options_.squared_threshold == 0.0)
-    for (std::size_t s = 0; s < leaf_.count(node); ++s) directory_.put(hash_of_row(leaf_.entry(node, s).mean, dim_), node);
+    for (std::size_t s = 0; s < leaf_.count(node); ++s)
+      directory_.put(hash_of_row(leaf_.entry(node, s).mean, dim_), node);
 }
 
 void CfTree::split_upwards(NodeId overfull, std::vector<Step>& path) {

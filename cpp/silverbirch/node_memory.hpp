@@ -62,8 +62,8 @@ class HugePages {
 };
 
 // Pieces never move: growing copies nothing. The first ones are allocated one by one, so that a small tree takes what
-// it needs. A large tree takes whole huge pages: its nodes are visited in no order, and with small pages the first visit
-// of each, and then looking up where it is, take longer than reading it.
+// it needs. A large tree takes whole huge pages: its nodes are visited in no order, and with small pages the first
+// visit of each, and then looking up where it is, take longer than reading it.
 class NodeMemory {
  public:
   NodeMemory(std::size_t piece_bytes, std::shared_ptr<HugePages> pages)

@@ -51,11 +51,6 @@ inline std::size_t node_bytes(const NodeShape& shape) {
   return shape.slots * shape.record_doubles * sizeof(double) + shape.routing_floats * sizeof(float);
 }
 
-#ifndef KPF
-#define KPF 49
-#define KRW 0
-#define KLOC 2
-#endif
 class NodePool {
  public:
   NodePool(const NodeShape& shape, bool has_children, std::shared_ptr<HugePages> pages)
@@ -76,14 +71,17 @@ class NodePool {
 
   std::size_t size() const { return nodes_.size(); }
   const NodeShape& shape() const { return shape_; }
-  // With another kind of routing copies, to be renewed.
-  void set_shape(const NodeShape& shape) {
-    const bool larger = shape.routing_floats > shape_.routing_floats;
-    shape_ = shape;
-    if (!larger) return;
-    NodeMemory memory(node_bytes(), pages_);
-    for (std::byte*& node : nodes_) node = std::copy_n(node, record_bytes(), memory.take()) - record_bytes();
+  void set_shape(const NodeShape& shape) { shape_ = shape; }  // with another kind of routing copies, to be renewed
+  // For routing copies that take more room.
+  void make_room_for(const NodeShape& shape) {
+    NodeMemory memory(silverbirch::node_bytes(shape), pages_);
+    std::vector<std::byte*> nodes;
+    for (const std::byte* node : nodes_) {
+      nodes.push_back(memory.take());
+      std::copy_n(node, node_bytes(), nodes.back());
+    }
     memory_ = std::move(memory);
+    nodes_ = std::move(nodes);
   }
 
   // mean, weight, sse
@@ -117,8 +115,11 @@ class NodePool {
   }
   void prefetch_record(NodeId id, std::size_t s) const {
     const auto* begin = reinterpret_cast<const double*>(nodes_[id]) + s * shape_.record_doubles;
-    const std::size_t size = std::min<std::size_t>(shape_.record_doubles, KPF * 8);
-    for (std::size_t offset = 0; offset < size; offset += 8) __builtin_prefetch(begin + offset, KRW, KLOC);
+    const std::size_t size = std::min<std::size_t>(shape_.record_doubles, 64 * 8);
+    if (shape_.dim < kRoundedDimensions)
+      for (std::size_t offset = 0; offset < size; offset += 8) __builtin_prefetch(begin + offset, 1);
+    else  // those of a group would fill the nearest cache: to the next one
+      for (std::size_t offset = 0; offset < size; offset += 8) __builtin_prefetch(begin + offset, 0, 2);
   }
 
   std::size_t slot_of_child(NodeId id, NodeId child_id) const {

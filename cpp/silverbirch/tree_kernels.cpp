@@ -326,7 +326,8 @@ void squared_distances<0>(CfDistance distance, const Feature& from, const Featur
       double s[kSums];
       for (std::size_t p = 0; p < kSums / kDoubles; ++p) store(s + p * kDoubles, sums[c][p]);
       const double* mean = to[i + c].mean;
-      for (std::size_t l = 0; k + l < dim; ++l) s[l] += (from.mean[k + l] - mean[k + l]) * (from.mean[k + l] - mean[k + l]);
+      for (std::size_t l = 0; k + l < dim; ++l)
+        s[l] += (from.mean[k + l] - mean[k + l]) * (from.mean[k + l] - mean[k + l]);
       squared[i + c] = squared_by_gap(distance, total_of(s), from, to[i + c], dim);
     }
   }

@@ -63,9 +63,9 @@ struct RouteQuery {
 
 // From so many dimensions on, integers of 16 bits are faster than floats.
 inline constexpr std::size_t kRoundedDimensions = 96;
-// The coordinates of a mean fall into four lanes, of every eight the first two, the next two ... Nothing that is rounded
-// to integers is farther from the origin, in steps, by the coordinates of one lane. Up to that many dimensions, with all
-// that rounding adds, the sum of a lane then fits 32 bits, and so does a quarter of any squared distance.
+// The coordinates of a mean fall into four lanes, of every eight the first two, the next two ... Nothing that is
+// rounded to integers is farther from the origin, in steps, by the coordinates of one lane. Up to that many dimensions,
+// with all that rounding adds, the sum of a lane then fits 32 bits, and so does a quarter of any squared distance.
 inline constexpr float kMostSteps = 32000.0f;
 // How many steps lead from the origin as far as most of the data: twice as many if it were the same in all lanes.
 inline constexpr double kUsualSteps = 1.75 * kMostSteps;

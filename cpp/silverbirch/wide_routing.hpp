@@ -92,8 +92,7 @@ SILVERBIRCH_INLINE Rounded round_to_steps(Gap gap, float steps_a_unit, std::size
   const float step = 1.0f / steps_a_unit, length = __builtin_sqrtf(sum_of(norm)) * step;
   // beside what was measured: sums of floats, and coordinates that were rounded to floats and multiplied
   const float more = 1.0f + 1e-5f + 0x1p-24f * static_cast<float>(part_count(dim));
-  const Four lanes =
-      __builtin_shufflevector(norm, norm, 0, 2, 4, 6) + __builtin_shufflevector(norm, norm, 1, 3, 5, 7);
+  const Four lanes = __builtin_shufflevector(norm, norm, 0, 2, 4, 6) + __builtin_shufflevector(norm, norm, 1, 3, 5, 7);
   constexpr float kMost = kMostSteps * kMostSteps;
   if (lanes[0] <= kMost && lanes[1] <= kMost && lanes[2] <= kMost && lanes[3] <= kMost)
     return {static_cast<std::uint32_t>(squares[0] + squares[1]) + static_cast<std::uint32_t>(squares[2] + squares[3]),
@@ -202,8 +201,8 @@ SILVERBIRCH_INLINE Sums sums_of_quads(const float* quads, const NodeShape& shape
   return {whole, sums_of_entries(sums)};
 }
 
-// Squared gaps, in steps, from sums of products and the squared norms. Where one may have wrapped around, its quarter is
-// so large that what rounding adds to that, up to ten, is nothing.
+// Squared gaps, in steps, from sums of products and the squared norms. Where one may have wrapped around, its quarter
+// is so large that what rounding adds to that, up to ten, is nothing.
 SILVERBIRCH_INLINE Floats squared_gaps(const Sums& sums, Uints squares, std::uint32_t query_square) {
   const Uints whole = squares + query_square - 2u * (Uints)sums.whole;
   const Uints quarters = (squares >> 2) + ((query_square >> 2) + 2u) - 2u * (Uints)sums.quarters;
