@@ -23,12 +23,15 @@ NodeShape shape_of(std::size_t dim, const TreeOptions& options, std::uint64_t we
 
 }  // namespace
 
-CfTree::CfTree(std::size_t dim, const TreeOptions& options)
+CfTree::CfTree(std::size_t dim, const TreeOptions& options) : CfTree(dim, options, std::make_shared<HugePages>()) {}
+
+CfTree::CfTree(std::size_t dim, const TreeOptions& options, std::shared_ptr<HugePages> pages)
     : dim_(dim),
       options_(options),
       kernels_(dim >= kRoundedDimensions ? &rounded_tree_kernels() : &tree_kernels(dim)),
-      inner_(shape_of(dim, options, leading_bits(dim)), true),
-      leaf_(shape_of(dim, options, kAllBits), false),
+      pages_(std::move(pages)),
+      inner_(shape_of(dim, options, leading_bits(dim)), true, pages_),
+      leaf_(shape_of(dim, options, kAllBits), false, pages_),
       root_(leaf_.create()),
       origin_(dim),
       routed_(dim <= kMostRoutedDimensions),
@@ -64,6 +67,7 @@ void CfTree::insert_in_groups(std::size_t count, Look look, Add add, const Progr
       insert(group, progress);
     }
   }
+  pages_->free_spare();  // between insertions a tree holds no more than it needs
   progress(count, count);
 }
 
@@ -242,7 +246,7 @@ SILVERBIRCH_INLINE bool CfTree::place(Traveller& traveller) {
   traveller.leaf.slot = leaf_.count(node)++;
   write(leaf_, traveller.leaf, traveller.feature);
   ++leaf_count_;
-  if (options_.squared_threshold == 0.0) directory_.put(traveller.feature.mean, dim_, node);
+  if (options_.squared_threshold == 0.0) directory_.put(traveller.hash, node);
 }
 
 SILVERBIRCH_INLINE bool CfTree::absorb(const Feature& feature, const Step& target) {
@@ -255,8 +259,10 @@ SILVERBIRCH_INLINE bool CfTree::absorb(const Feature& feature, const Step& targe
 }
 
 // Adds a feature to the leaf of the same mean, if there is one, and to all that is above it.
-bool CfTree::absorb_duplicate(const Feature& feature) {
-  const std::optional<NodeId> known = directory_.find(feature.mean, dim_);
+bool CfTree::absorb_duplicate(Traveller& traveller) {
+  const Feature& feature = traveller.feature;
+  traveller.hash = hash_of_row(feature.mean, dim_);
+  const std::optional<NodeId> known = directory_.find(traveller.hash);
   if (!known) return false;
   NodeId node = *known;
   std::uint32_t slot = 0;  // features of the same mean and a larger sse may be in the way
@@ -301,7 +307,7 @@ void CfTree::insert(Group& group, const Progress& progress) {
     Traveller& traveller = group[i];
     group.fetch_expected(i);
     const bool only_equals_merge = !(options_.squared_threshold > 0.0);
-    met_duplicate_ = only_equals_merge && absorb_duplicate(traveller.feature);
+    met_duplicate_ = only_equals_merge && absorb_duplicate(traveller);
     if (!met_duplicate_) {
       if (lost || last_growth_ > found) {
         find_ways(group, i);

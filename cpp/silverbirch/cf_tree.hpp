@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <limits>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -84,7 +85,9 @@ class CfTree {
   double total_weight() const { return total_weight_; }
   std::size_t height() const { return height_; }
   std::size_t node_count() const { return inner_.size() + leaf_.size(); }
-  std::size_t memory_bytes() const { return inner_.memory_bytes() + leaf_.memory_bytes() + directory_.memory_bytes(); }
+  std::size_t memory_bytes() const {
+    return inner_.memory_bytes() + leaf_.memory_bytes() + directory_.memory_bytes() + pages_->spare_bytes();
+  }
 
  private:
   struct Step {
@@ -96,11 +99,14 @@ class CfTree {
   struct alignas(64) Traveller {
     Feature feature;
     const RouteQuery* query;
-    Step* path;  // from the root to the parent of the leaf node
+    std::uint64_t hash;  // of the mean, while the threshold is zero
+    Step* path;          // from the root to the parent of the leaf node
     Step leaf;
     std::uint64_t change_before;  // the last one of the leaf node before it was placed there
   };
   class Group;
+
+  CfTree(std::size_t dim, const TreeOptions& options, std::shared_ptr<HugePages> pages);
 
   NodePool& pool(std::size_t level) { return level == 0 ? leaf_ : inner_; }
   std::size_t group_size() const;
@@ -117,7 +123,7 @@ class CfTree {
   bool place(Traveller& traveller);
   void add_leaf(Traveller& traveller);
   bool absorb(const Feature& feature, const Step& target);
-  bool absorb_duplicate(const Feature& feature);
+  bool absorb_duplicate(Traveller& traveller);
   void add_weight(const Step& target, double weight, std::size_t depth);
   void renew_summary(const Step& target, std::size_t depth);
   void copy_to(double* record, const Feature& feature) const;
@@ -137,9 +143,10 @@ class CfTree {
   double squared_distance(CfDistance distance, const Feature& a, const Feature& b) const;
 
   NodeId split(NodePool& nodes, NodeId node);
-  bool halve_by_means(const NodePool& nodes, NodeId node);
-  std::pair<std::size_t, std::size_t> far_pair(const NodePool& nodes, NodeId node);
-  void distances_from(const NodePool& nodes, NodeId node, std::size_t slot, std::vector<double>& squared) const;
+  void look_at(const NodePool& nodes, NodeId node);
+  bool halve_by_means();
+  std::pair<std::size_t, std::size_t> far_pair();
+  void distances_from(CfDistance distance, const Feature& from, std::vector<double>& squared) const;
   void split_upwards(NodeId overfull, std::vector<Step> path);
   void move_in(std::size_t level, NodeId node);
   void summarize(NodeId inner_node, std::size_t slot, const NodePool& nodes, NodeId child);
@@ -150,6 +157,7 @@ class CfTree {
   std::size_t dim_;
   TreeOptions options_;
   const TreeKernels* kernels_;
+  std::shared_ptr<HugePages> pages_;  // those of a tree that was rebuilt are used by the next
   NodePool inner_, leaf_;
   RowDirectory directory_;  // while the threshold is zero
   NodeId root_ = 0;
@@ -175,7 +183,8 @@ class CfTree {
   bool met_duplicate_ = false;  // the last one was one
 
   // Scratch space of one insertion.
-  std::vector<double> to_left_, to_right_;  // distances from the seeds of a split
+  std::vector<Feature> entries_;            // of a node
+  std::vector<double> to_left_, to_right_;  // distances from the seeds of a split, and then from the means
   std::vector<double> half_means_[2];
   std::vector<std::uint8_t> goes_right_, next_goes_right_;
   AlignedFloats values_;

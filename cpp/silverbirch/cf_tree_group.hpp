@@ -99,7 +99,8 @@ inline void CfTree::complete(RouteQuery& query, const Feature& feature) {
   query.variance = static_cast<float>(variance);
   if (rounded()) {
     travellers_ += 1.0;
-    outside_ += query.squared_norm > reach_ * reach_;
+    // told to be at the origin
+    outside_ += query.rounded_norm == 0 && query.squared_norm > 0.25 * reach_ * reach_;
   }
   routed_ = routed_ && query.squared_norm <= kLargestRoutedSquare && variance <= kLargestRoutedVariance &&
             feature.weight >= kSmallestRoutedWeight && total_weight_ + feature.weight <= kLargestRoutedWeight;

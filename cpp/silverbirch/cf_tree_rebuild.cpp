@@ -56,21 +56,23 @@ CfTree CfTree::merged(const MergeExtent& limits, const Progress& progress) const
   TreeOptions options = options_;
   options.squared_threshold = limits.squared_size;
   options.max_leaves = options.max_nodes = std::numeric_limits<std::size_t>::max();  // one step at a time
-  CfTree smaller(dim_, options);
+  CfTree smaller(dim_, options, pages_);
   if (smaller.rounded() && !rounded()) smaller.use_floats();  // they were too coarse for this data
   smaller.squared_merge_cost_ = limits.squared_cost;
   smaller.set_frame(root_entries());
-  const std::vector<NodeId> nodes = leaf_nodes();
   // Backwards, so that the leaves that were created together do not meet again in the same order.
+  std::vector<Step> leaves;
+  leaves.reserve(leaf_count_);
+  for (const NodeId node : leaf_nodes())
+    for (std::uint32_t s = 0; s < leaf_.count(node); ++s) leaves.push_back({node, s});
   Group group(smaller);
-  for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
-    for (std::size_t s = leaf_.count(*node); s-- > 0;) {
-      group.add(leaf_.entry(*node, s));
-      if (s > 0 && group.size() < smaller.group_size()) continue;
-      smaller.insert(group, progress);
-      group.clear();
-    }
-    progress.poll();
+  for (std::size_t i = leaves.size(); i-- > 0;) {
+    if (i >= kWideGroup) leaf_.prefetch_record(leaves[i - kWideGroup].node, leaves[i - kWideGroup].slot);
+    group.add(leaf_.entry(leaves[i].node, leaves[i].slot));
+    if (leaves[i].slot == 0) progress.poll();
+    if (i > 0 && group.size() < smaller.group_size()) continue;
+    smaller.insert(group, progress);
+    group.clear();
   }
   smaller.squared_merge_cost_ = std::numeric_limits<double>::infinity();
   smaller.options_.max_leaves = options_.max_leaves;
@@ -85,6 +87,8 @@ std::vector<MergeExtent> CfTree::sibling_merges(std::size_t sampled_leaves, cons
   std::vector<MergeExtent> merges;
   std::vector<double> costs;
   std::vector<std::size_t> siblings;
+  std::vector<Feature> entries(leaf_.shape().slots);
+  std::vector<double> squared(leaf_.shape().slots);
   const std::size_t every = 1 + leaf_count_ / sampled_leaves;
   const std::vector<NodeId> nodes = leaf_nodes();
   for (std::size_t i = 0; i < nodes.size(); i += every) {
@@ -94,15 +98,16 @@ std::vector<MergeExtent> CfTree::sibling_merges(std::size_t sampled_leaves, cons
     if (count < 2) continue;
     costs.assign(count, std::numeric_limits<double>::infinity());
     siblings.resize(count);
-    for (std::size_t s = 1; s < count; ++s)
+    for (std::size_t s = 0; s < count; ++s) {
+      entries[s] = leaf_.entry(node, s);
+      kernels_->squared_distances(CfDistance::ward, entries[s], entries.data(), s, dim_, squared.data());
       for (std::size_t other = 0; other < s; ++other) {
-        const double cost = squared_distance(CfDistance::ward, leaf_.entry(node, s), leaf_.entry(node, other));
-        if (cost < costs[s]) costs[s] = cost, siblings[s] = other;
-        if (cost < costs[other]) costs[other] = cost, siblings[other] = s;
+        if (squared[other] < costs[s]) costs[s] = squared[other], siblings[s] = other;
+        if (squared[other] < costs[other]) costs[other] = squared[other], siblings[other] = s;
       }
+    }
     for (std::size_t s = 0; s < count; ++s)
-      merges.push_back(
-          {costs[s], squared_distance(options_.absorption, leaf_.entry(node, s), leaf_.entry(node, siblings[s]))});
+      merges.push_back({costs[s], squared_distance(options_.absorption, entries[s], entries[siblings[s]])});
   }
   return merges;
 }

@@ -33,7 +33,7 @@ void CfTree::set_frame(const Features& amid, double least_reach) {
   outside_ = travellers_ = searches_ = doubts_ = 0.0;
   for (NodePool* nodes : {&inner_, &leaf_}) {
     NodeShape shape = nodes->shape();
-    shape.steps = static_cast<float>(kMostSteps / reach_);
+    shape.steps = static_cast<float>(kUsualSteps / reach_);
     nodes->set_shape(shape);
   }
 }
@@ -51,11 +51,12 @@ void CfTree::adapt_routing() {
 }
 
 void CfTree::use_floats() {
+  const auto of_floats = [&](const NodeShape& shape) {
+    return node_shape(dim_, shape.slots, shape.ward, shape.weight_bits, false);
+  };
+  for (NodePool* nodes : {&inner_, &leaf_}) nodes->make_room_for(of_floats(nodes->shape()));  // may fail
+  for (NodePool* nodes : {&inner_, &leaf_}) nodes->set_shape(of_floats(nodes->shape()));
   kernels_ = &tree_kernels(dim_);
-  for (NodePool* nodes : {&inner_, &leaf_}) {
-    const NodeShape& shape = nodes->shape();
-    nodes->set_shape(node_shape(dim_, shape.slots, shape.ward, shape.weight_bits, false));
-  }
   renew_routing();
 }
 

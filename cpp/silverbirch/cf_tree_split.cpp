@@ -18,7 +18,8 @@ void CfTree::move_in(std::size_t level, NodeId node) {
   if (level > 0)
     for (std::size_t s = 0; s < inner_.count(node); ++s) pool(level - 1).parent(inner_.child(node, s)) = node;
   else if (options_.squared_threshold == 0.0)
-    for (std::size_t s = 0; s < leaf_.count(node); ++s) directory_.put(leaf_.entry(node, s).mean, dim_, node);
+    for (std::size_t s = 0; s < leaf_.count(node); ++s)
+      directory_.put(hash_of_row(leaf_.entry(node, s).mean, dim_), node);
 }
 
 void CfTree::split_upwards(NodeId overfull, std::vector<Step> path) {
@@ -52,7 +53,8 @@ void CfTree::split_upwards(NodeId overfull, std::vector<Step> path) {
 // means of the halves. Returns the new node.
 NodeId CfTree::split(NodePool& nodes, NodeId node) {
   const std::size_t count = nodes.count(node);
-  const auto [left_seed, right_seed] = far_pair(nodes, node);
+  look_at(nodes, node);
+  const auto [left_seed, right_seed] = far_pair();
   std::size_t left_count = 1, right_count = 1;
   goes_right_.assign(count, 0);
   goes_right_[right_seed] = 1;
@@ -61,7 +63,7 @@ NodeId CfTree::split(NodePool& nodes, NodeId node) {
     goes_right_[i] = to_right_[i] < to_left_[i] || (to_right_[i] == to_left_[i] && right_count < left_count);
     ++(goes_right_[i] ? right_count : left_count);
   }
-  for (int round = 0; round < kHalvingRounds && halve_by_means(nodes, node); ++round) continue;
+  for (int round = 0; round < kHalvingRounds && halve_by_means(); ++round) continue;
 
   const NodeId sibling = nodes.create();
   nodes.count(node) = 0;
@@ -69,37 +71,38 @@ NodeId CfTree::split(NodePool& nodes, NodeId node) {
     const NodeId to = goes_right_[i] ? sibling : node;
     const std::uint32_t end = nodes.count(to)++;
     if (to == node && end == i) continue;
-    write(nodes, {to, end}, nodes.entry(node, i));
-    nodes.copy_child(to, end, node, i);
+    nodes.copy_entry(to, end, node, i);
+    kernels_->move_routing(nodes.routing(to), end, nodes.routing(node), i, nodes.shape());
   }
   for (std::size_t i = nodes.count(node); i < count; ++i) nodes.clear_routing(node, i);
   return sibling;
 }
 
+void CfTree::look_at(const NodePool& nodes, NodeId node) {
+  entries_.clear();
+  for (std::size_t s = 0; s < nodes.count(node); ++s) entries_.push_back(nodes.entry(node, s));
+}
+
 // One step of k-means on the means of the entries, weights aside: compact halves make the way down go wrong less often.
 // False if nothing changed.
-bool CfTree::halve_by_means(const NodePool& nodes, NodeId node) {
-  const std::size_t count = nodes.count(node);
-  const double* base = nodes.entry(node, 0).mean;  // small differences, wherever the data lies
+bool CfTree::halve_by_means() {
+  const std::size_t count = entries_.size();
+  const double* base = entries_[0].mean;  // small differences, wherever the data lies
   double sizes[2] = {};
   for (auto& mean : half_means_) mean.assign(dim_, 0.0);
   for (std::size_t i = 0; i < count; ++i) {
-    const double* mean = nodes.entry(node, i).mean;
-    std::vector<double>& sum = half_means_[goes_right_[i]];
     sizes[goes_right_[i]] += 1.0;
-    for (std::size_t k = 0; k < dim_; ++k) sum[k] += mean[k] - base[k];
+    kernels_->add_difference(half_means_[goes_right_[i]].data(), entries_[i].mean, base, dim_);
   }
   for (std::size_t side = 0; side < 2; ++side)
     for (std::size_t k = 0; k < dim_; ++k) half_means_[side][k] = base[k] + half_means_[side][k] / sizes[side];
 
+  distances_from(CfDistance::centroid, {1.0, half_means_[0].data(), 0.0}, to_left_);
+  distances_from(CfDistance::centroid, {1.0, half_means_[1].data(), 0.0}, to_right_);
   next_goes_right_.resize(count);
   std::size_t right_count = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    const Feature entry = nodes.entry(node, i);
-    const auto distance_to = [&](std::size_t side) {
-      return squared_distance(CfDistance::centroid, entry, {1.0, half_means_[side].data(), 0.0});
-    };
-    next_goes_right_[i] = distance_to(1) < distance_to(0);
+    next_goes_right_[i] = to_right_[i] < to_left_[i];
     right_count += next_goes_right_[i];
   }
   if (right_count == 0 || right_count == count || next_goes_right_ == goes_right_) return false;
@@ -109,15 +112,19 @@ bool CfTree::halve_by_means(const NodePool& nodes, NodeId node) {
 
 // Two entries far from each other, and the distances of all entries from either: the farthest from the first entry,
 // then the farthest from that, and so on while it gets farther.
-std::pair<std::size_t, std::size_t> CfTree::far_pair(const NodePool& nodes, NodeId node) {
+std::pair<std::size_t, std::size_t> CfTree::far_pair() {
+  const auto from = [&](std::size_t slot, std::vector<double>& squared) {
+    distances_from(options_.distance, entries_[slot], squared);
+    squared[slot] = -1.0;  // not from itself
+  };
   const auto farthest = [](const std::vector<double>& squared) {
     return static_cast<std::size_t>(std::max_element(squared.begin(), squared.end()) - squared.begin());
   };
   std::size_t left = 0;
-  distances_from(nodes, node, left, to_left_);
+  from(left, to_left_);
   std::size_t right = farthest(to_left_);
   for (;;) {
-    distances_from(nodes, node, right, to_right_);
+    from(right, to_right_);
     const std::size_t next = farthest(to_right_);
     if (!(to_right_[next] > to_left_[right])) return {left, right};
     left = right;
@@ -126,12 +133,9 @@ std::pair<std::size_t, std::size_t> CfTree::far_pair(const NodePool& nodes, Node
   }
 }
 
-void CfTree::distances_from(const NodePool& nodes, NodeId node, std::size_t slot, std::vector<double>& squared) const {
-  squared.resize(nodes.count(node));
-  const Feature from = nodes.entry(node, slot);
-  for (std::size_t s = 0; s < squared.size(); ++s)
-    squared[s] = squared_distance(options_.distance, from, nodes.entry(node, s));
-  squared[slot] = -1.0;  // not from itself
+void CfTree::distances_from(CfDistance distance, const Feature& from, std::vector<double>& squared) const {
+  squared.resize(entries_.size());
+  kernels_->squared_distances(distance, from, entries_.data(), entries_.size(), dim_, squared.data());
 }
 
 // Sets an inner entry to the sum of all entries of the child.

@@ -5,6 +5,8 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "feature_block.hpp"
@@ -39,7 +41,7 @@ inline NodeShape node_shape(std::size_t dim, std::size_t entries, bool ward, std
           .record_doubles = dim + 2 <= 4 ? 4 : rounded_up(dim + 2, 8),
           .entry_floats = entry_floats,
           .mean_floats = slots * entry_floats,
-          .routing_floats = slots * (float_entry + (dim < kRoundedDimensions ? 2 : 4)),
+          .routing_floats = slots * (entry_floats + (dim < kRoundedDimensions ? 2 : 4)),
           .steps = rounded ? kMostSteps : 0.0f,
           .number_bits = static_cast<int>(std::bit_ceil(slots) - 1),
           .relative_doubt = 0x1p-13f + static_cast<float>(dim + 2 * slots) * 0x1p-22f};
@@ -51,19 +53,15 @@ inline std::size_t node_bytes(const NodeShape& shape) {
 
 class NodePool {
  public:
-  NodePool(const NodeShape& shape, bool has_children)
-      : shape_(shape), has_children_(has_children), memory_(node_bytes()) {}
+  NodePool(const NodeShape& shape, bool has_children, std::shared_ptr<HugePages> pages)
+      : shape_(shape), has_children_(has_children), pages_(std::move(pages)), memory_(node_bytes(), pages_) {}
   NodePool(NodePool&&) = default;
   NodePool& operator=(NodePool&&) = default;
 
   NodeId create() {
     const auto id = static_cast<NodeId>(nodes_.size());
-    std::byte* memory = memory_.take();
-    nodes_.push_back({.records = reinterpret_cast<double*>(memory),
-                      .routing = reinterpret_cast<float*>(memory + record_bytes()),
-                      .last_change = 0,
-                      .count = 0,
-                      .parent = id});
+    nodes_.push_back({.records = nullptr, .routing = nullptr, .last_change = 0, .count = 0, .parent = id});
+    point_into(nodes_.back(), memory_.take());
     for (std::size_t s = 0; s < shape_.slots; ++s) clear_routing(id, s);
     if (has_children_) children_.resize(children_.size() + shape_.slots);
     return id;
@@ -72,6 +70,18 @@ class NodePool {
   std::size_t size() const { return nodes_.size(); }
   const NodeShape& shape() const { return shape_; }
   void set_shape(const NodeShape& shape) { shape_ = shape; }  // with another kind of routing copies, to be renewed
+  // For routing copies that take more room.
+  void make_room_for(const NodeShape& shape) {
+    NodeMemory memory(silverbirch::node_bytes(shape), pages_);
+    std::vector<Node> nodes = nodes_;
+    for (Node& node : nodes) {
+      const double* records = node.records;
+      point_into(node, memory.take());
+      std::memcpy(node.records, records, record_bytes());
+    }
+    memory_ = std::move(memory);
+    nodes_ = std::move(nodes);
+  }
 
   // mean, weight, sse
   double* record(NodeId id, std::size_t s) { return nodes_[id].records + s * shape_.record_doubles; }
@@ -97,8 +107,11 @@ class NodePool {
   // Of a node's routing copies, no part is fetched ahead: that delays what is read at the time.
   void prefetch_record(NodeId id, std::size_t s) const {
     const double* begin = nodes_[id].records + s * shape_.record_doubles;
-    const std::size_t size = std::min<std::size_t>(shape_.record_doubles, 16 * 8);
-    for (std::size_t offset = 0; offset < size; offset += 8) __builtin_prefetch(begin + offset, 1);
+    const std::size_t size = std::min<std::size_t>(shape_.record_doubles, 64 * 8);
+    if (shape_.dim < kRoundedDimensions)
+      for (std::size_t offset = 0; offset < size; offset += 8) __builtin_prefetch(begin + offset, 1);
+    else  // those of a group would fill the nearest cache: to the next one
+      for (std::size_t offset = 0; offset < size; offset += 8) __builtin_prefetch(begin + offset, 0, 2);
   }
 
   std::uint32_t slot_of_child(NodeId id, NodeId child_id) const {
@@ -107,7 +120,9 @@ class NodePool {
     return s;
   }
 
-  void copy_child(NodeId to, std::size_t to_slot, NodeId from, std::size_t from_slot) {
+  // All but the routing copy.
+  void copy_entry(NodeId to, std::size_t to_slot, NodeId from, std::size_t from_slot) {
+    std::copy_n(record(from, from_slot), shape_.dim + 2, record(to, to_slot));
     if (has_children_) child(to, to_slot) = child(from, from_slot);
   }
 
@@ -141,11 +156,16 @@ class NodePool {
     NodeId parent;
   };
 
+  void point_into(Node& node, std::byte* memory) const {
+    node.records = reinterpret_cast<double*>(memory);
+    node.routing = reinterpret_cast<float*>(memory + record_bytes());
+  }
   std::size_t record_bytes() const { return shape_.slots * shape_.record_doubles * sizeof(double); }
   std::size_t node_bytes() const { return silverbirch::node_bytes(shape_); }
 
   NodeShape shape_;
   bool has_children_;
+  std::shared_ptr<HugePages> pages_;
   NodeMemory memory_;
   std::vector<Node> nodes_;
   std::vector<NodeId> children_;

@@ -14,11 +14,11 @@ namespace silverbirch {
 
 class RowDirectory {
  public:
-  void put(const double* row, std::size_t dim, NodeId leaf_node) { node_of_[hash_of_row(row, dim)] = leaf_node; }
+  void put(std::uint64_t hash_of_row, NodeId leaf_node) { node_of_[hash_of_row] = leaf_node; }
 
   // The node that would hold the row if the tree has it; whether it does has to be looked up there.
-  std::optional<NodeId> find(const double* row, std::size_t dim) const {
-    const auto found = node_of_.find(hash_of_row(row, dim));
+  std::optional<NodeId> find(std::uint64_t hash_of_row) const {
+    const auto found = node_of_.find(hash_of_row);
     return found == node_of_.end() ? std::nullopt : std::optional(found->second);
   }
 

@@ -229,6 +229,10 @@ SILVERBIRCH_INLINE Floats narrowed(Doubles low, Doubles high) {
 #endif
 }
 
+SILVERBIRCH_INLINE double total_of(const double* s) {
+  return ((s[0] + s[4]) + (s[1] + s[5])) + ((s[2] + s[6]) + (s[3] + s[7]));
+}
+
 // Calls step(k, sums) for all that comes in eights, and last(k, sum) for the rest; returns the total.
 template <class Step, class Last>
 SILVERBIRCH_INLINE double interleaved_sum(std::size_t dim, Step step, Last last) {
@@ -239,7 +243,7 @@ SILVERBIRCH_INLINE double interleaved_sum(std::size_t dim, Step step, Last last)
   double s[kSums];
   for (std::size_t p = 0; p < kSums / kDoubles; ++p) store(s + p * kDoubles, sums[p]);
   for (std::size_t l = 0; k < dim; ++k, ++l) last(k, s[l]);
-  return ((s[0] + s[4]) + (s[1] + s[5])) + ((s[2] + s[6]) + (s[3] + s[7]));
+  return total_of(s);
 }
 
 template <std::size_t D>
@@ -372,6 +376,45 @@ double squared_distance(CfDistance distance, const Feature& a, const Feature& b,
   return squared_by_gap(distance, squared_gap<D>(a.mean, b.mean, dim), a, b, dim);
 }
 
+template <std::size_t D>
+void squared_distances(CfDistance distance, const Feature& from, const Feature* to, std::size_t count,
+                       std::size_t told_dim, double* squared) {
+  for (std::size_t i = 0; i < count; ++i) squared[i] = squared_distance<D>(distance, from, to[i], told_dim);
+}
+
+// The sum of a squared gap is one chain of additions that wait for each other: four chains take as long as one.
+template <>
+void squared_distances<0>(CfDistance distance, const Feature& from, const Feature* to, std::size_t count,
+                          std::size_t dim, double* squared) {
+  constexpr std::size_t kChains = 4;
+  std::size_t i = 0;
+  for (; i + kChains <= count; i += kChains) {
+    Doubles sums[kChains][kSums / kDoubles] = {};
+    std::size_t k = 0;
+    for (; k + kSums <= dim; k += kSums)
+      for (std::size_t p = 0; p < kSums / kDoubles; ++p) {
+        const Doubles here = load(from.mean + k + p * kDoubles);
+        for (std::size_t c = 0; c < kChains; ++c) {
+          const Doubles difference = here - load(to[i + c].mean + k + p * kDoubles);
+          sums[c][p] += difference * difference;
+        }
+      }
+    for (std::size_t c = 0; c < kChains; ++c) {
+      double s[kSums];
+      for (std::size_t p = 0; p < kSums / kDoubles; ++p) store(s + p * kDoubles, sums[c][p]);
+      const double* mean = to[i + c].mean;
+      for (std::size_t l = 0; k + l < dim; ++l)
+        s[l] += (from.mean[k + l] - mean[k + l]) * (from.mean[k + l] - mean[k + l]);
+      squared[i + c] = squared_by_gap(distance, total_of(s), from, to[i + c], dim);
+    }
+  }
+  for (; i < count; ++i) squared[i] = squared_distance<0>(distance, from, to[i], dim);
+}
+
+void add_difference(double* sum, const double* mean, const double* base, std::size_t dim) {
+  for (std::size_t k = 0; k < dim; ++k) sum[k] += mean[k] - base[k];
+}
+
 // True only if the squared radius of the merged feature is below the threshold by more than rounding, and than what is
 // lost where numbers become too small. Most rows are absorbed, and products take less time than the exact quotients.
 SILVERBIRCH_INLINE bool surely_within(double squared_threshold, double gap, double n_a, double s_a, double n_b,
@@ -441,6 +484,30 @@ void copy_for_routing(float* routing, const NodeShape& shape, std::size_t slot, 
   write_routing<D>(routing, shape, slot, record, origin);
 }
 
+SILVERBIRCH_INLINE void move_rows(float* to, std::size_t to_slot, const float* from, std::size_t from_slot,
+                                  const NodeShape& shape, std::size_t count) {
+  for (std::size_t row = 0; row < count; ++row)
+    to[shape.mean_floats + row * shape.slots + to_slot] = from[shape.mean_floats + row * shape.slots + from_slot];
+}
+
+template <std::size_t D>
+void move_routing(float* to, std::size_t to_slot, const float* from, std::size_t from_slot, const NodeShape& shape) {
+  if constexpr (D > 0) {
+    for (std::size_t k = 0; k < D; ++k) to[k * shape.slots + to_slot] = from[k * shape.slots + from_slot];
+  } else {
+    for (std::size_t k = 0; k < shape.entry_floats; k += kWidth)
+      store(to + to_slot * shape.entry_floats + k, load(from + from_slot * shape.entry_floats + k));
+  }
+  move_rows(to, to_slot, from, from_slot, shape, 2);
+}
+
+void move_rounded(float* to, std::size_t to_slot, const float* from, std::size_t from_slot, const NodeShape& shape) {
+  Part* there = parts_of(to, shape, to_slot);
+  const Part* here = parts_of(from, shape, from_slot);
+  for (std::size_t p = 0; p < part_count(shape.dim); ++p) there[p * kQuad] = here[p * kQuad];
+  move_rows(to, to_slot, from, from_slot, shape, 4);
+}
+
 void copy_rounded(float* routing, const NodeShape& shape, std::size_t slot, const double* record,
                   const double* origin) {
   const auto gap = [&](std::size_t k)
@@ -475,7 +542,10 @@ constexpr TreeKernels few() {
           widen<D>,
           positions<D>,
           squared_distance<D>,
+          squared_distances<D>,
+          add_difference,
           copy_for_routing<D>,
+          move_routing<D>,
           merge<D>,
           absorb_within<D>};
 }
@@ -488,7 +558,10 @@ constexpr TreeKernels many() {
           widen<0>,
           positions<0>,
           squared_distance<0>,
+          squared_distances<0>,
+          add_difference,
           copy_for_routing<0>,
+          move_routing<0>,
           merge<0>,
           absorb_within<0>};
 }
@@ -501,7 +574,10 @@ constexpr TreeKernels rounded() {
           widen<0>,
           rounded_positions,
           squared_distance<0>,
+          squared_distances<0>,
+          add_difference,
           copy_rounded,
+          move_rounded,
           merge<0>,
           absorb_within<0, true>};
 }

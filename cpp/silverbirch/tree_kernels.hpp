@@ -42,7 +42,7 @@ struct NodeShape {
   std::size_t record_doubles;  // from one record to the next: mean, weight, sse and what aligns them
   std::size_t entry_floats;    // the room of a mean; many dimensions are padded with zeros
   std::size_t mean_floats;     // of all means; the rows follow
-  std::size_t routing_floats;  // room for all of it, whether integers or floats
+  std::size_t routing_floats;  // of all of it
   float steps;                 // of rounded integers, how many make a unit of length; 0: the means are floats
   int number_bits;             // a mask as wide as the largest slot
   float relative_doubt;        // how much larger, relatively, a value may be whose order is not sure
@@ -64,9 +64,12 @@ struct RouteQuery {
 
 // From so many dimensions on, integers of 16 bits are faster than floats.
 inline constexpr std::size_t kRoundedDimensions = 96;
-// Nothing that is rounded to integers is farther from the origin, in steps. Up to that many dimensions, with all that
-// rounding adds, squared distances then fit 32 bits without a sign.
+// The coordinates of a mean fall into four lanes, of every eight the first two, the next two ... Nothing that is
+// rounded to integers is farther from the origin, in steps, by the coordinates of one lane. Up to that many dimensions,
+// with all that rounding adds, the sum of a lane then fits 32 bits, and so does a quarter of any squared distance.
 inline constexpr float kMostSteps = 32000.0f;
+// How many steps lead from the origin as far as most of the data: twice as many if it were the same in all lanes.
+inline constexpr double kUsualSteps = 1.75 * kMostSteps;
 inline constexpr std::size_t kMostRoutedDimensions = std::size_t{1} << 20;
 
 // How large the root of a value of rounded means may be that is not above this one: the few operations on floats round,
@@ -117,9 +120,17 @@ struct TreeKernels {
                     RouteQuery* queries);
   // In doubles, summed up in the same order on all instruction sets.
   double (*squared_distance)(CfDistance distance, const Feature& a, const Feature& b, std::size_t dim);
+  // The same of one to several others, which takes less time than one after the other.
+  void (*squared_distances)(CfDistance distance, const Feature& from, const Feature* to, std::size_t count,
+                            std::size_t dim, double* squared);
+  // Adds how far a mean is from another.
+  void (*add_difference)(double* sum, const double* mean, const double* base, std::size_t dim);
   // Renews the routing copy of one record.
   void (*copy_for_routing)(float* routing, const NodeShape& shape, std::size_t slot, const double* record,
                            const double* origin);
+  // Copies the routing copy of one entry to another slot, of the same or another node.
+  void (*move_routing)(float* to, std::size_t to_slot, const float* from, std::size_t from_slot,
+                       const NodeShape& shape);
   // Merges a feature into a record.
   void (*merge)(double* record, const Feature& other, std::size_t dim);
   // The same, and renews the routing copy, if their distance by the criterion is within the threshold; else false.

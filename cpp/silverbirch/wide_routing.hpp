@@ -34,8 +34,8 @@ SILVERBIRCH_INLINE IntFour add_products(IntFour sums, Part a, Part b) {
   return sums + (IntFour)_mm_madd_epi16((__m128i)a, (__m128i)b);
 #else
   const PartInts products = __builtin_convertvector(a, PartInts) * __builtin_convertvector(b, PartInts);
-  return sums + __builtin_shufflevector(products, products, 0, 1, 2, 3) +
-         __builtin_shufflevector(products, products, 4, 5, 6, 7);
+  return sums + __builtin_shufflevector(products, products, 0, 2, 4, 6) +
+         __builtin_shufflevector(products, products, 1, 3, 5, 7);
 #endif
 }
 
@@ -89,18 +89,23 @@ SILVERBIRCH_INLINE Rounded round_to_steps(Gap gap, float steps_a_unit, std::size
     squares = add_products(squares, rounded, rounded);
     parts[p * stride] = rounded;
   }
-  const float norm_in_steps = sum_of(norm), step = 1.0f / steps_a_unit, length = __builtin_sqrtf(norm_in_steps) * step;
+  const float step = 1.0f / steps_a_unit, length = __builtin_sqrtf(sum_of(norm)) * step;
   // beside what was measured: sums of floats, and coordinates that were rounded to floats and multiplied
   const float more = 1.0f + 1e-5f + 0x1p-24f * static_cast<float>(part_count(dim));
-  if (norm_in_steps <= kMostSteps * kMostSteps)
-    return {static_cast<std::uint32_t>((squares[0] + squares[1]) + (squares[2] + squares[3])), length,
-            more * (__builtin_sqrtf(sum_of(moved)) * step + 0x1p-21f * length)};
+  const Four lanes = __builtin_shufflevector(norm, norm, 0, 2, 4, 6) + __builtin_shufflevector(norm, norm, 1, 3, 5, 7);
+  constexpr float kMost = kMostSteps * kMostSteps;
+  if (lanes[0] <= kMost && lanes[1] <= kMost && lanes[2] <= kMost && lanes[3] <= kMost)
+    return {static_cast<std::uint32_t>(squares[0] + squares[1]) + static_cast<std::uint32_t>(squares[2] + squares[3]),
+            length, more * (__builtin_sqrtf(sum_of(moved)) * step + 0x1p-21f * length)};
   for (std::size_t p = 0; p < part_count(dim); ++p) parts[p * stride] = Part{};
   return {0, length, more * length};
 }
 
 SILVERBIRCH_INLINE Part* parts_of(float* routing, const NodeShape& shape, std::size_t slot) {
   return reinterpret_cast<Part*>(routing + slot / kQuad * kQuad * shape.entry_floats) + slot % kQuad;
+}
+SILVERBIRCH_INLINE const Part* parts_of(const float* routing, const NodeShape& shape, std::size_t slot) {
+  return parts_of(const_cast<float*>(routing), shape, slot);
 }
 
 // The rows after the means: two as for floats, then the squared norm in steps and the error.
@@ -145,7 +150,8 @@ SILVERBIRCH_INLINE Ints add_absolute_gaps(Ints sums, Ints a, Ints b) {
   return sums + (low < 0 ? -low : low) + (high < 0 ? -high : high);
 }
 
-// Four vectors of four sums an entry: the sums of each entry side by side, in the order of the entries.
+// Four vectors of four sums an entry: the sums of each entry side by side, in the order of the entries. They may wrap
+// around.
 SILVERBIRCH_INLINE Ints sums_of_entries(const Ints* v) {
 #if defined(__AVX512F__)
   const auto pairs = [](Ints a, Ints b) __attribute__((always_inline)) {
@@ -162,14 +168,21 @@ SILVERBIRCH_INLINE Ints sums_of_entries(const Ints* v) {
   const __m256i sums = _mm256_hadd_epi32(pairs(v[0], v[1]), pairs(v[2], v[3]));
   return (Ints)_mm256_permutevar8x32_epi32(sums, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
 #else
-  const Ints ab = __builtin_shufflevector(v[0], v[1], 0, 4, 1, 5) + __builtin_shufflevector(v[0], v[1], 2, 6, 3, 7);
-  const Ints cd = __builtin_shufflevector(v[2], v[3], 0, 4, 1, 5) + __builtin_shufflevector(v[2], v[3], 2, 6, 3, 7);
-  return __builtin_shufflevector(ab, cd, 0, 1, 4, 5) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+  const auto pairs = [](Ints a, Ints b) __attribute__((always_inline)) {
+    return (Uints)__builtin_shufflevector(a, b, 0, 4, 1, 5) + (Uints)__builtin_shufflevector(a, b, 2, 6, 3, 7);
+  };
+  const Uints ab = pairs(v[0], v[1]), cd = pairs(v[2], v[3]);
+  return (Ints)(__builtin_shufflevector(ab, cd, 0, 1, 4, 5) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7));
 #endif
 }
 
+// whole: modulo 2^32; quarters: less by up to four.
+struct Sums {
+  Ints whole, quarters;
+};
+
 template <class Kind, std::size_t Quads>
-SILVERBIRCH_INLINE Ints sums_of_quads(const float* quads, const NodeShape& shape, const Part* query) {
+SILVERBIRCH_INLINE Sums sums_of_quads(const float* quads, const NodeShape& shape, const Part* query) {
   Ints sums[kQuad] = {};
   const float* vectors[kQuad];
   for (std::size_t v = 0; v < kQuad; ++v)
@@ -182,11 +195,23 @@ SILVERBIRCH_INLINE Ints sums_of_quads(const float* quads, const NodeShape& shape
       sums[v] = Kind::manhattan_gap ? add_absolute_gaps(sums[v], there, here) : add_products(sums[v], there, here);
     }
   }
-  return sums_of_entries(sums);
+  const Ints whole = sums_of_entries(sums);
+  if (Kind::manhattan_gap) return {whole, whole};
+  for (Ints& sum : sums) sum >>= 2;
+  return {whole, sums_of_entries(sums)};
+}
+
+// Squared gaps, in steps, from sums of products and the squared norms. Where one may have wrapped around, its quarter
+// is so large that what rounding adds to that, up to ten, is nothing.
+SILVERBIRCH_INLINE Floats squared_gaps(const Sums& sums, Uints squares, std::uint32_t query_square) {
+  const Uints whole = squares + query_square - 2u * (Uints)sums.whole;
+  const Uints quarters = (squares >> 2) + ((query_square >> 2) + 2u) - 2u * (Uints)sums.quarters;
+  const Ints exact = (Ints)(quarters >> 29) == 0;
+  return __builtin_convertvector(exact ? whole : quarters, Floats) * (exact ? broadcast(1.0f) : broadcast(4.0f));
 }
 
 template <class Kind>
-SILVERBIRCH_INLINE Ints sums_with(const float* quads, const NodeShape& shape, const Part* query, std::size_t entries) {
+SILVERBIRCH_INLINE Sums sums_with(const float* quads, const NodeShape& shape, const Part* query, std::size_t entries) {
   if constexpr (kQuadsAtOnce == 4) {
     if (entries <= kQuad) return sums_of_quads<Kind, 1>(quads, shape, query);
     if (entries <= 2 * kQuad) return sums_of_quads<Kind, 2>(quads, shape, query);
@@ -209,15 +234,13 @@ Candidates nearest_rounded_entry(const float* routing, const NodeShape& shape, s
   for (std::size_t l = 0; l < kWidth; ++l) number[l] = static_cast<int>(l);
   Floats least_upper = broadcast(3e38f);
   for (std::size_t s = 0; s < count; s += kWidth) {
-    const Ints sums = sums_with<Kind>(routing + s * shape.entry_floats, shape, parts, count - s);
+    const Sums sums = sums_with<Kind>(routing + s * shape.entry_floats, shape, parts, count - s);
     const float* row = rows + s;
     Floats gap;
     if constexpr (Kind::manhattan_gap)
-      gap = __builtin_convertvector(sums, Floats) * step;
+      gap = __builtin_convertvector(sums.whole, Floats) * step;
     else
-      gap =
-          __builtin_convertvector((Uints)load(row + 2 * shape.slots) + query.rounded_norm - 2u * (Uints)sums, Floats) *
-          squared_step;
+      gap = squared_gaps(sums, (Uints)load(row + 2 * shape.slots), query.rounded_norm) * squared_step;
     const Floats centre = root(Kind::value(gap, load(row), load(row + shape.slots), query));
     const Floats error = moved * load(row + 3 * shape.slots);
     const Ints there = number < static_cast<int>(count - s);
