@@ -4,6 +4,7 @@
 #include "check.hpp"
 #include "data.hpp"
 #include "silverbirch/cf_tree.hpp"
+#include "silverbirch/kernels.hpp"
 
 using namespace silverbirch;
 
@@ -137,7 +138,43 @@ void without_a_threshold_every_row_is_one_leaf() {
 
 }  // namespace
 
+void several_distances_at_once_have_the_same_bits() {
+  for (const auto name : supported_instruction_sets()) {
+    use_instruction_set(name);
+    for (const std::size_t dim : {1, 5, 16, 17, 63, 96, 101, 384}) {
+      const Features features = as_features(random_points(12, dim, 7, 3.0), dim);
+      std::vector<Feature> to;
+      for (std::size_t i = 1; i < features.size(); ++i)
+        to.push_back({1.0 + double(i), features[i].mean, 0.5 * double(i)});
+      std::vector<double> squared(to.size());
+      for (const CfDistance distance :
+           {CfDistance::centroid, CfDistance::manhattan, CfDistance::ward, CfDistance::radius})
+        for (std::size_t count = 0; count <= to.size(); ++count) {
+          tree_kernels(dim).squared_distances(distance, features[0], to.data(), count, dim, squared.data());
+          for (std::size_t i = 0; i < count; ++i)
+            CHECK(squared[i] == tree_kernels(dim).squared_distance(distance, features[0], to[i], dim));
+        }
+    }
+  }
+  use_instruction_set(supported_instruction_sets().back());
+}
+
+// What a rebuild leaves behind is not kept, however large the tree is.
+void after_an_insertion_a_tree_has_no_spare_pages() {
+  const std::size_t dim = 200, rows = 5000;
+  const std::vector<double> points = random_points(rows, dim, 3);
+  TreeOptions options;
+  options.max_leaves = 2500;
+  CfTree tree(dim, options);
+  tree.insert_rows(points.data(), nullptr, rows, no_progress);
+  CHECK(tree.rebuild_count() > 0);
+  const CfTree same(dim, options, tree.levels(), tree.rebuild_count(), tree.total_weight());
+  CHECK(tree.memory_bytes() < same.memory_bytes() + same.memory_bytes() / 2);
+}
+
 int main() {
+  several_distances_at_once_have_the_same_bits();
+  after_an_insertion_a_tree_has_no_spare_pages();
   without_a_threshold_every_row_is_one_leaf();
   leaves_sum_up_to_the_data();
   a_stored_tree_goes_on_to_the_same_bits();
