@@ -34,13 +34,13 @@ inline constexpr int kMostHalvings = 8;
 
 // The share of the leaves a rebuild tries to free. While the tree has seen few points for its size, rebuilds are what
 // costs time and the threshold is far from where it will be, so the steps are large; later the leaves are worth more.
-inline constexpr double kSmallestStep = 0.15, kLargestRoom = 0.32;
+inline constexpr double kSmallestRoom = 0.15, kLargestRoom = 0.32;
 inline double room_to_free(double points, double max_leaves) {
-  return std::clamp(2.0 * max_leaves / points, kSmallestStep, kLargestRoom);
+  return std::clamp(2.0 * max_leaves / points, kSmallestRoom, kLargestRoom);
 }
 
 // Absorption threshold over the limit of size, in squares. The larger the step, the more room there is.
-inline double room_to_grow(double room) { return 1.0 + 3.5 * (room - kSmallestStep); }
+inline double room_to_grow(double room) { return 1.0 + 3.5 * (room - kSmallestRoom); }
 
 // Of the merges that are cheap enough, about so many are small enough.
 inline constexpr double kShareWithinSize = 0.75;

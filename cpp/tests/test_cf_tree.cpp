@@ -136,8 +136,6 @@ void without_a_threshold_every_row_is_one_leaf() {
   }
 }
 
-}  // namespace
-
 void several_distances_at_once_have_the_same_bits() {
   for (const auto name : supported_instruction_sets()) {
     use_instruction_set(name);
@@ -171,6 +169,8 @@ void after_an_insertion_a_tree_has_no_spare_pages() {
   const CfTree same(dim, options, tree.levels(), tree.rebuild_count(), tree.total_weight());
   CHECK(tree.memory_bytes() < same.memory_bytes() + same.memory_bytes() / 2);
 }
+
+}  // namespace
 
 int main() {
   several_distances_at_once_have_the_same_bits();
