@@ -34,7 +34,7 @@ Mean random_mean(std::mt19937_64& engine, std::size_t dim, std::size_t number, b
   std::normal_distribution<double> normal(number % 2 == 0 ? 1.0 : -1.0, 0.5);
   Mean mean(dim);
   for (double& x : mean) x = normal(engine);
-  if (number % 5 == 0)  // all of a lane in one coordinate
+  if (number % 5 == 0)  // all of a lane in two coordinates
     for (std::size_t k = 8; k < dim; ++k) mean[k] = 0.0;
   constexpr double most = 0.9999 * kMostSteps;
   switch (number % 7) {
