@@ -141,8 +141,7 @@ void CfTree::distances_from(CfDistance distance, const Feature& from, std::vecto
 // Sets an inner entry to the sum of all entries of the child.
 void CfTree::summarize(NodeId inner_node, std::size_t slot, const NodePool& nodes, NodeId child) {
   double* record = inner_.record(inner_node, slot);
-  copy_to(record, nodes.entry(child, 0));
-  for (std::size_t i = 1; i < nodes.count(child); ++i) kernels_->merge(record, nodes.entry(child, i), dim_);
+  kernels_->merge_all(record, nodes.entry(child, 0).mean, nodes.count(child), nodes.shape());
   kernels_->copy_for_routing(inner_.routing(inner_node), inner_.shape(), slot, record, origin_.data());
 }
 

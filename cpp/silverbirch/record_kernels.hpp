@@ -91,13 +91,18 @@ SILVERBIRCH_INLINE double move_mean(double* mean, const double* other, double sh
   }
 }
 
+// The first record, and all others merged into it one after the other.
 template <std::size_t D>
-void merge(double* record, const Feature& other, std::size_t told_dim) {
-  const std::size_t dim = D > 0 ? D : told_dim;
-  const double weight = record[dim], sum_of_weights = weight + other.weight, share = other.weight / sum_of_weights;
-  const double gap = move_mean<D>(record, other.mean, share, dim);
-  record[dim] = sum_of_weights;
-  record[dim + 1] += other.sse + weight * share * gap;
+void merge_all(double* sum, const double* records, std::size_t count, const NodeShape& shape) {
+  const std::size_t dim = D > 0 ? D : shape.dim;
+  for (std::size_t k = 0; k < dim + 2; ++k) sum[k] = records[k];
+  for (std::size_t i = 1; i < count; ++i) {
+    const double* other = records + i * shape.record_doubles;
+    const double weight = sum[dim], sum_of_weights = weight + other[dim], share = other[dim] / sum_of_weights;
+    const double gap = move_mean<D>(sum, other, share, dim);
+    sum[dim] = sum_of_weights;
+    sum[dim + 1] += other[dim + 1] + weight * share * gap;
+  }
 }
 
 template <std::size_t D>

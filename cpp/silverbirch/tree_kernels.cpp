@@ -109,7 +109,7 @@ constexpr TreeKernels few() {
           add_difference,
           copy_for_routing<D>,
           move_routing<D>,
-          merge<D>,
+          merge_all<D>,
           absorb_within<D>};
 }
 
@@ -125,7 +125,7 @@ constexpr TreeKernels many() {
           add_difference,
           copy_for_routing<0>,
           move_routing<0>,
-          merge<0>,
+          merge_all<0>,
           absorb_within<0>};
 }
 
@@ -141,7 +141,7 @@ constexpr TreeKernels rounded() {
           add_difference,
           copy_rounded,
           move_rounded,
-          merge<0>,
+          merge_all<0>,
           absorb_within<0, true>};
 }
 

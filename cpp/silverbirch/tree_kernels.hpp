@@ -131,9 +131,10 @@ struct TreeKernels {
   // Copies the routing copy of one entry to another slot, of the same or another node.
   void (*move_routing)(float* to, std::size_t to_slot, const float* from, std::size_t from_slot,
                        const NodeShape& shape);
-  // Merges a feature into a record.
-  void (*merge)(double* record, const Feature& other, std::size_t dim);
-  // The same, and renews the routing copy, if their distance by the criterion is within the threshold; else false.
+  // Writes the merged feature of some records, one at least.
+  void (*merge_all)(double* sum, const double* records, std::size_t count, const NodeShape& shape);
+  // Merges a feature into a record, and renews the routing copy, if their distance by the criterion is within the
+  // threshold; else false.
   bool (*absorb_within)(CfDistance criterion, double squared_threshold, double* record, float* routing,
                         const NodeShape& shape, std::size_t slot, const Feature& other, const double* origin);
 };
