@@ -21,19 +21,21 @@ constexpr std::size_t kPart = 8, kQuad = 4;             // coordinates of an ent
 constexpr std::size_t kUnitFloats = kPart * kQuad / 2;  // the room of a part of each
 
 typedef short Part __attribute__((vector_size(kPart * sizeof(short)), may_alias));
-typedef int IntFour __attribute__((vector_size(16), may_alias));
+typedef unsigned UintFour __attribute__((vector_size(16), may_alias));
 typedef int PartInts __attribute__((vector_size(kPart * sizeof(int)), may_alias));
+typedef unsigned PartUints __attribute__((vector_size(kPart * sizeof(unsigned)), may_alias));
 typedef float PartFloats __attribute__((vector_size(kPart * sizeof(float)), may_alias));
 typedef double PartDoubles __attribute__((vector_size(kPart * sizeof(double)), aligned(8), may_alias));
 
 SILVERBIRCH_INLINE std::size_t part_count(std::size_t dim) { return (dim + kPart - 1) / kPart; }
 
-// Adds products of coordinates to the sums of the entry they belong to.
-SILVERBIRCH_INLINE IntFour add_products(IntFour sums, Part a, Part b) {
+// Adds products of coordinates to the sums of the entry they belong to. Modulo 2^32: those of a mean that is too far
+// out for the steps may be more.
+SILVERBIRCH_INLINE UintFour add_products(UintFour sums, Part a, Part b) {
 #if defined(__SSE2__)
-  return sums + (IntFour)_mm_madd_epi16((__m128i)a, (__m128i)b);
+  return sums + (UintFour)_mm_madd_epi16((__m128i)a, (__m128i)b);
 #else
-  const PartInts products = __builtin_convertvector(a, PartInts) * __builtin_convertvector(b, PartInts);
+  const auto products = (PartUints)(__builtin_convertvector(a, PartInts) * __builtin_convertvector(b, PartInts));
   return sums + __builtin_shufflevector(products, products, 0, 2, 4, 6) +
          __builtin_shufflevector(products, products, 1, 3, 5, 7);
 #endif
@@ -79,11 +81,11 @@ SILVERBIRCH_INLINE Rounded round_to_steps(Gap gap, float steps_a_unit, std::size
                                           std::size_t stride) {
   constexpr float kWhole = 0x1.8p23f;  // what is added to this is rounded to a whole number
   PartFloats norm = {}, moved = {};
-  IntFour squares = {};
+  UintFour squares = {};
   for (std::size_t p = 0; p < part_count(dim); ++p) {
     const PartFloats steps = __builtin_convertvector(gap(p * kPart), PartFloats) * steps_a_unit;
     const PartFloats whole = steps + kWhole, rest = steps - (whole - kWhole);
-    const Part rounded = __builtin_convertvector((PartInts)whole - __builtin_bit_cast(int, kWhole), Part);
+    const Part rounded = __builtin_convertvector((PartUints)whole - __builtin_bit_cast(unsigned, kWhole), Part);
     norm += steps * steps;
     moved += rest * rest;
     squares = add_products(squares, rounded, rounded);
@@ -95,8 +97,8 @@ SILVERBIRCH_INLINE Rounded round_to_steps(Gap gap, float steps_a_unit, std::size
   const Four lanes = __builtin_shufflevector(norm, norm, 0, 2, 4, 6) + __builtin_shufflevector(norm, norm, 1, 3, 5, 7);
   constexpr float kMost = kMostSteps * kMostSteps;
   if (lanes[0] <= kMost && lanes[1] <= kMost && lanes[2] <= kMost && lanes[3] <= kMost)
-    return {static_cast<std::uint32_t>(squares[0] + squares[1]) + static_cast<std::uint32_t>(squares[2] + squares[3]),
-            length, more * (__builtin_sqrtf(sum_of(moved)) * step + 0x1p-21f * length)};
+    return {squares[0] + squares[1] + squares[2] + squares[3], length,
+            more * (__builtin_sqrtf(sum_of(moved)) * step + 0x1p-21f * length)};
   for (std::size_t p = 0; p < part_count(dim); ++p) parts[p * stride] = Part{};
   return {0, length, more * length};
 }
@@ -140,7 +142,7 @@ SILVERBIRCH_INLINE Ints add_products(Ints sums, Ints a, Ints b) {
 #elif defined(__AVX__)
   return sums + (Ints)_mm256_madd_epi16((__m256i)a, (__m256i)b);
 #else
-  return add_products((IntFour)sums, (Part)a, (Part)b);
+  return (Ints)add_products((UintFour)sums, (Part)a, (Part)b);
 #endif
 }
 
