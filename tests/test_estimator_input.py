@@ -186,3 +186,17 @@ def test_a_first_chunk_that_fails_does_not_fix_the_width():
     with pytest.raises(ValueError):
         model.partial_fit(points(5, 4), sample_weight=-1.0)
     assert model.partial_fit(points(5, 3)).n_features_in_ == 3
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_fit_of_rows_that_are_refused_late_leaves_the_earlier_fit(n_jobs):
+    X = np.random.default_rng(0).normal(size=(6000, 3))
+    model = sb.Betula(n_clusters=4, max_leaves=200, n_jobs=n_jobs).fit(X)
+    labels, tree, Z = model.labels_.copy(), model.tree_, model.linkage_matrix_.copy()
+    spoilt = X.copy()
+    spoilt[5000, 2] = np.nan
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        model.fit(spoilt)
+    assert model.tree_ is tree
+    np.testing.assert_array_equal(model.labels_, labels)
+    np.testing.assert_array_equal(model.linkage_matrix_, Z)

@@ -392,69 +392,6 @@ def test_equal_rows_find_each_other_beside_a_wider_feature_of_the_same_mean(abso
     assert tree.features.weight.sum() == 8
 
 
-# --- memory
-
-
-@pytest.mark.parametrize("dimensions", [2, 5, 64])
-@pytest.mark.parametrize(("max_memory", "limit"), [("1MB", 10**6), ("300kB", 300_000)])
-@pytest.mark.parametrize("kind", ["random", "sorted", "clusters", "powers of two"])
-def test_max_memory_bounds_the_tree_and_its_rebuild(kind, max_memory, limit, dimensions):
-    count = 20_000 if dimensions < 10 else 4_000
-    X = {
-        "random": lambda: random_rows(count, dimensions),
-        "sorted": lambda: np.sort(random_rows(count, dimensions), axis=0),
-        "clusters": lambda: gaussian_clusters(count, dimensions),
-        "powers of two": lambda: 2.0 ** np.random.default_rng(0).integers(-200, 200, size=(count, dimensions)),
-    }[kind]()
-    tree = sb.CFTree(max_memory=max_memory)
-    most = 0
-    for chunk in np.array_split(X, 50):
-        tree.insert(chunk)
-        most = max(most, 2 * tree.memory_bytes)  # a rebuild holds two trees
-    assert tree.n_rebuilds > 0
-    assert most <= limit
-
-
-def test_more_memory_gives_more_leaves():
-    leaves = [len(sb.CFTree(max_memory=m).insert(random_rows(5000))) for m in ("20kB", "200kB", "20MB")]
-    assert leaves[0] < leaves[1] < leaves[2] == 5000
-
-
-def test_max_leaves_and_max_memory_both_hold():
-    X = random_rows(3000)
-    small = sb.CFTree(max_memory="20kB").insert(X)
-    assert len(sb.CFTree(max_leaves=2000, max_memory="20kB").insert(X)) == len(small) < 2000
-    assert len(sb.CFTree(max_leaves=7, max_memory="20kB").insert(X)) <= 7
-
-
-@pytest.mark.parametrize(("max_memory", "dimensions"), [(1, 1), (300, 2), ("1kB", 100)])
-def test_too_little_memory_is_refused_and_the_tree_stays_empty(max_memory, dimensions):
-    tree = sb.CFTree(max_memory=max_memory)
-    with pytest.raises(ValueError, match=f"does not hold a tree of rows of {dimensions} columns: raise it"):
-        tree.insert(random_rows(5, dimensions))
-    assert snapshot(tree) == snapshot(sb.CFTree(max_memory=max_memory))
-
-
-@pytest.mark.parametrize(
-    ("text", "count"),
-    [
-        ("1MB", 10**6),
-        ("300kB", 300_000),
-        ("2 GiB", 2**31),
-        ("1.5MB", 1_500_000),
-        (" 64 mib ", 2**26),
-        ("1KiB", 1024),
-        ("1TB", 10**12),
-        ("512", 512),
-        ("512B", 512),
-        (2e6, 2_000_000),
-        (4096, 4096),
-    ],
-)
-def test_memory_is_read_with_its_unit(text, count):
-    assert sb.CFTree(max_memory=text).max_memory == count
-
-
 # --- what a tree tells about itself
 
 
@@ -490,13 +427,6 @@ def test_many_dimensions_do_not_collapse_into_one_leaf(distance, rows, columns, 
     assert 75 <= len(tree) <= 300
 
 
-def test_far_outliers_do_not_fill_the_memory_with_empty_nodes():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(6000, 70)) * 10 ** rng.uniform(-3, 3, size=(6000, 1))
-    tree = sb.CFTree(max_leaves=2000, distance="average").insert(X)
-    assert tree.memory_bytes < 20 * 8 * 2000 * 70
-
-
 @pytest.mark.parametrize("scale", [1e-90, 1e97])
 def test_the_scale_of_the_data_does_not_change_how_many_leaves_there_are(scale):
     X = random_rows(2000, 17)
@@ -504,32 +434,3 @@ def test_the_scale_of_the_data_does_not_change_how_many_leaves_there_are(scale):
     tree = sb.CFTree(max_leaves=257, branching=2, absorption="centroid", distance="radius").insert(scale * X)
     assert 64 <= len(tree) <= 257
     assert tree.threshold < 10 * scale
-
-
-@pytest.mark.parametrize("wrong", [np.nan, -np.inf, 2e100])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize("already", [0, 3000])
-def test_a_value_that_is_refused_late_leaves_the_tree_as_it_was(already, n_jobs, dtype, wrong):
-    X = random_rows(20_000).astype(dtype)
-    if dtype == np.float32 and np.isfinite(wrong):
-        wrong = np.inf  # what a float32 makes of it
-    tree, fresh = (sb.CFTree(max_leaves=300, n_jobs=n_jobs) for _ in range(2))
-    if already:
-        tree.insert(X[:already])
-        fresh.insert(X[:already])
-    before = snapshot(tree)
-    spoilt = X[already:].copy()
-    spoilt[15_000, 1], spoilt[16_000, 0] = wrong, np.nan
-    with pytest.raises(ValueError, match=r"^X: row 15000, column 1 is .*(finite|overflow)"):
-        tree.insert(spoilt)
-    assert snapshot(tree) == before
-    assert snapshot(tree.insert(X[already:])) == snapshot(fresh.insert(X[already:]))
-
-
-def test_an_error_of_the_progress_callback_stays_its_own():
-    def report(done, total):
-        raise ValueError("no more of this")
-
-    with pytest.raises(ValueError, match=r"^no more of this$"):
-        sb.CFTree().insert(random_rows(100), progress=report)

@@ -159,3 +159,32 @@ except ValueError as error:
 """
     result = run_python(code)
     assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize("wrong", [np.nan, -np.inf, 2e100])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("already", [0, 3000])
+def test_a_value_that_is_refused_late_leaves_the_tree_as_it_was(already, n_jobs, dtype, wrong):
+    X = random_rows(20_000).astype(dtype)
+    if dtype == np.float32 and np.isfinite(wrong):
+        wrong = np.inf  # what a float32 makes of it
+    tree, fresh = (sb.CFTree(max_leaves=300, n_jobs=n_jobs) for _ in range(2))
+    if already:
+        tree.insert(X[:already])
+        fresh.insert(X[:already])
+    before = snapshot(tree)
+    spoilt = X[already:].copy()
+    spoilt[15_000, 1], spoilt[16_000, 0] = wrong, np.nan
+    with pytest.raises(ValueError, match=r"^X: row 15000, column 1 is .*(finite|overflow)"):
+        tree.insert(spoilt)
+    assert snapshot(tree) == before
+    assert snapshot(tree.insert(X[already:])) == snapshot(fresh.insert(X[already:]))
+
+
+def test_an_error_of_the_progress_callback_stays_its_own():
+    def report(done, total):
+        raise ValueError("no more of this")
+
+    with pytest.raises(ValueError, match=r"^no more of this$"):
+        sb.CFTree().insert(random_rows(100), progress=report)
