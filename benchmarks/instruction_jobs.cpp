@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "silverbirch/cf_tree.hpp"
-#include "silverbirch/hac/cluster.hpp"
-#include "silverbirch/kernels.hpp"
+#include "silverbirch/features/block_kernels.hpp"
+#include "silverbirch/linkage/cluster.hpp"
+#include "silverbirch/tree/cf_tree.hpp"
 
 namespace sb = silverbirch;
 

@@ -1,5 +1,5 @@
 #include "convert.hpp"
-#include "silverbirch/dendrogram.hpp"
+#include "silverbirch/linkage/dendrogram.hpp"
 
 namespace sb = silverbirch;
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "convert.hpp"
-#include "silverbirch/hac/cluster.hpp"
+#include "silverbirch/linkage/cluster.hpp"
 
 namespace sb = silverbirch;
 

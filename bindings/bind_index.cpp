@@ -1,5 +1,5 @@
 #include "convert.hpp"
-#include "silverbirch/nearest_index.hpp"
+#include "silverbirch/nearest/nearest_index.hpp"
 
 namespace sb = silverbirch;
 

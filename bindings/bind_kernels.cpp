@@ -1,5 +1,5 @@
 #include "convert.hpp"
-#include "silverbirch/kernels.hpp"
+#include "silverbirch/features/block_kernels.hpp"
 
 namespace sb = silverbirch;
 

@@ -1,5 +1,5 @@
 #include "convert.hpp"
-#include "silverbirch/hac/cluster.hpp"
+#include "silverbirch/linkage/cluster.hpp"
 
 namespace sb = silverbirch;
 

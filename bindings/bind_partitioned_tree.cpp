@@ -1,5 +1,5 @@
 #include "convert_tree.hpp"
-#include "silverbirch/partitioned_tree.hpp"
+#include "silverbirch/tree/parts.hpp"
 
 namespace sb = silverbirch;
 

@@ -20,8 +20,8 @@
 #include <utility>
 #include <vector>
 
-#include "silverbirch/features.hpp"
-#include "silverbirch/progress.hpp"
+#include "silverbirch/base/progress.hpp"
+#include "silverbirch/features/features.hpp"
 
 namespace nb = nanobind;
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "convert.hpp"
-#include "silverbirch/cf_tree.hpp"
+#include "silverbirch/tree/cf_tree.hpp"
 
 // (counts, weight, mean, sse) of one level
 using LevelOut = std::tuple<NumpyArray<std::uint32_t>, NumpyArray<double>, NumpyArray<double>, NumpyArray<double>>;

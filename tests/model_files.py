@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import silverbirch as sb
-from silverbirch import files
+from silverbirch.storage import container as files
 
 DTYPES = {"f8": "F64", "i8": "I64", "f4": "F32", "u4": "U32", "u1": "U8", "i4": "I32", "c16": "C128", "b1": "BOOL"}
 

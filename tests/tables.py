@@ -60,6 +60,6 @@ FORMATS = [
 
 
 def all_rows(source, begin=(0, 0)):
-    from silverbirch.readers import Position
+    from silverbirch.rows import Position
 
     return np.concatenate([chunk.rows for chunk in source.chunks(Position(*begin))])

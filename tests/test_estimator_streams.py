@@ -21,7 +21,7 @@ NAMES = ["x", "y", "z"]
 @pytest.fixture(autouse=True)
 def _small_chunks(monkeypatch):
     """Chunks are never smaller than 256 rows nor larger than asked for: this makes all of them that small."""
-    monkeypatch.setattr("silverbirch.readers.source._MOST_ROWS", CHUNK)
+    monkeypatch.setattr("silverbirch.rows.source._MOST_ROWS", CHUNK)
 
 
 def numbers(seed=0, rows=ROWS):
@@ -348,7 +348,7 @@ def test_a_tree_of_float32_rounds_what_comes_in_chunks(kind, tmp_path):
 
 @pytest.mark.parametrize("kind", ["pandas of float64", "pandas of integers", "polars", "pyarrow", "mapped float16"])
 def test_a_large_table_is_never_converted_as_a_whole(kind, tmp_path, monkeypatch):
-    monkeypatch.setattr("silverbirch.readers.source._MOST_ROWS", 4096)
+    monkeypatch.setattr("silverbirch.rows.source._MOST_ROWS", 4096)
     rows = 400_000
     X = np.random.default_rng(0).integers(-9, 9, (rows, 4)).astype(float)
     what = {

@@ -154,7 +154,7 @@ def test_bad_rows_leave_the_tree_as_it_was():
 
 
 def test_a_damaged_file_is_refused(tmp_path):
-    from silverbirch import files
+    from silverbirch.storage import container as files
 
     path = tmp_path / "tree.sb"
     tree_of(gaussian_clusters(ROWS)).save(path)

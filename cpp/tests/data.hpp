@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "silverbirch/features.hpp"
+#include "silverbirch/features/features.hpp"
 
 inline std::vector<double> random_points(std::size_t count, std::size_t dim, unsigned seed, double offset = 0.0) {
   std::mt19937_64 engine(seed);

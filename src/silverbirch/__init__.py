@@ -27,13 +27,13 @@ from typing import TYPE_CHECKING, Any
 from .dendrogram import Dendrogram
 from .errors import MemoryLimitError, ModelFileError
 from .features import ClusterFeatures
-from .kinds import load
 from .linkage import linkage
+from .storage.loading import load
 from .tree import CFTree
 
 if TYPE_CHECKING:
     from .estimator import Betula
-    from .readers import read_chunks
+    from .rows import read_chunks
 
 __version__ = "0.1.0"
 
@@ -57,7 +57,7 @@ def __getattr__(name: str) -> Any:
 
         return Betula
     if name == "read_chunks":
-        from .readers import read_chunks
+        from .rows import read_chunks
 
         return read_chunks
     raise AttributeError(f"module 'silverbirch' has no attribute {name!r}")

@@ -20,7 +20,7 @@ from rich.table import Table
 from . import __version__, _core, machine
 from .checks import Floats
 from .estimator import Betula
-from .writers import check_free
+from .storage.atomic import check_free
 
 CHUNK = 100_000
 DIMENSIONS = 5

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core, files
+from . import _core
 from .checks import Floats, as_count, as_rows
 from .features import ClusterFeatures
-from .kinds import load_as
+from .storage import container as files
+from .storage.loading import load_as
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

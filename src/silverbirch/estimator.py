@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from . import files
 from .checks import as_threads
-from .estimator_input import batches_for, checked_array, usual_words
 from .features import ClusterFeatures
-from .kinds import load_as
 from .model import AggregateModel, Refined, labels_in_place
 from .progress import reporter
-from .readers import is_stream
+from .rows import is_stream
+from .rows.estimator_input import batches_for, checked_array, usual_words
+from .storage import container as files
+from .storage.loading import load_as
 
 
 class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator, AggregateModel):  # type: ignore[misc]  # fmt: skip

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from . import _core, files
-from .batches import Batch, batches_of, reported
+from . import _core
 from .checks import Floats, as_rows, as_sses, as_threads, as_weights
-from .kinds import load_as
 from .progress import Report, as_report
+from .rows.batches import Batch, batches_of, reported
+from .storage import container as files
+from .storage.loading import load_as
 
 
 class ClusterFeatures:

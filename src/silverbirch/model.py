@@ -11,8 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core, files, model_state
-from .batches import Batch, Batches, batches_of_rows, gathered, reported
+from . import _core
 from .checks import (
     ALGORITHMS,
     MODES,
@@ -30,6 +29,9 @@ from .dendrogram import Dendrogram
 from .features import ClusterFeatures
 from .linkage import cluster_features
 from .progress import Report, reporter
+from .rows.batches import Batch, Batches, batches_of_rows, gathered, reported
+from .storage import container as files
+from .storage import model as model_state
 from .tree import CFTree
 
 # The CF distance that goes with a linkage (table 2 of the paper); the others see means only: the tree's default.

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core, files, tree_state
-from .batches import Batch, Batches, batches_of, gathered, reported
+from . import _core
 from .checks import (
     CF_DISTANCES,
     Rows,
@@ -26,12 +25,15 @@ from .checks import (
     refusal_of,
 )
 from .features import ClusterFeatures
-from .kinds import load_as
 from .progress import Report, as_report
+from .rows.batches import Batch, Batches, batches_of, gathered, reported
+from .storage import container as files
+from .storage import tree as tree_state
+from .storage.loading import load_as
 
 _NO_LIMIT = 2**62
 # More entries to a node give finer leaves for the same number of them; in many dimensions they cost more time than
-# they gain. Measured by `benchmarks/tree_quality.py settings`.
+# they gain. Measured by `benchmarks/studies/tree_quality.py settings`.
 _BRANCHING_FEW_DIMENSIONS, _BRANCHING_MANY_DIMENSIONS, _FEW_DIMENSIONS = 63, 31, 16
 
 

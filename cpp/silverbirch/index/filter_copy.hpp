@@ -6,10 +6,10 @@
 #include <cstddef>
 #include <vector>
 
-#include "../aligned.hpp"
-#include "../parallel.hpp"
-#include "filtered_search.hpp"
-#include "packed_boxes.hpp"
+#include "silverbirch/base/aligned.hpp"
+#include "silverbirch/base/parallel.hpp"
+#include "silverbirch/index/filtered_search.hpp"
+#include "silverbirch/index/packed_boxes.hpp"
 
 namespace silverbirch {
 

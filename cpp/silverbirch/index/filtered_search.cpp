@@ -1,8 +1,8 @@
 // Compiled once per instruction set; SILVERBIRCH_FILTERED_SEARCH names the table it defines. Everything else has
 // internal linkage: see kernels.cpp.
-#include "filtered_search.hpp"
+#include "silverbirch/index/filtered_search.hpp"
 
-#include "../float_vector.hpp"
+#include "silverbirch/simd/float_vector.hpp"
 
 namespace silverbirch {
 namespace {

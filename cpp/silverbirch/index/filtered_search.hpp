@@ -17,7 +17,7 @@
 #include <array>
 #include <cstddef>
 
-#include "search.hpp"
+#include "silverbirch/index/search.hpp"
 
 namespace silverbirch {
 

@@ -4,8 +4,8 @@
 // Included by search.cpp alone, which is compiled once per instruction set.
 #pragma once
 
-#include "../vector.hpp"
-#include "search.hpp"
+#include "silverbirch/index/search.hpp"
+#include "silverbirch/simd/double_vector.hpp"
 
 namespace silverbirch {
 namespace {

@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "../feature_block.hpp"
-#include "../parallel.hpp"
+#include "silverbirch/base/parallel.hpp"
+#include "silverbirch/features/feature_block.hpp"
 
 namespace silverbirch {
 

@@ -8,10 +8,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "../aligned.hpp"
-#include "../parallel.hpp"
-#include "filtered_search.hpp"
-#include "search.hpp"
+#include "silverbirch/base/aligned.hpp"
+#include "silverbirch/base/parallel.hpp"
+#include "silverbirch/index/filtered_search.hpp"
+#include "silverbirch/index/search.hpp"
 
 namespace silverbirch {
 

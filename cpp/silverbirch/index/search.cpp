@@ -1,9 +1,9 @@
 // Compiled once per instruction set; SILVERBIRCH_INDEX_SEARCH names the table it defines. Everything else has internal
 // linkage: see kernels.cpp.
-#include "search.hpp"
+#include "silverbirch/index/search.hpp"
 
-#include "../vector.hpp"
-#include "group_search.hpp"
+#include "silverbirch/index/group_search.hpp"
+#include "silverbirch/simd/double_vector.hpp"
 
 namespace silverbirch {
 namespace {

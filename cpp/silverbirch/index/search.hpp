@@ -12,8 +12,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../cf_distance.hpp"
-#include "../feature_block.hpp"
+#include "silverbirch/features/cf_distance.hpp"
+#include "silverbirch/features/feature_block.hpp"
 
 namespace silverbirch {
 

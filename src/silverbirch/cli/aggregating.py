@@ -10,13 +10,13 @@ from typing import Any
 
 from ..model import AggregateModel
 from ..pipeline.aggregation import Aggregation
-from ..pipeline.checkpoint import Checkpoint
 from ..pipeline.preparation import Preparation
 from ..pipeline.record import Record
-from ..pipeline.run_state import RunState
 from ..plot import check_drawing
-from ..readers import RowSource, read_chunks
-from ..writers import check_free, check_labels, remove_leftovers
+from ..rows import RowSource, read_chunks
+from ..storage.atomic import check_free, check_labels, remove_leftovers
+from ..storage.checkpoint import Checkpoint
+from ..storage.provenance import RunState
 from .console import Voice
 from .progress import pass_progress
 

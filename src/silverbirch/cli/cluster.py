@@ -9,7 +9,7 @@ from ..model import AggregateModel
 from ..pipeline.budget import model_memory
 from ..pipeline.preparation import Preparation
 from ..pipeline.record import Record
-from ..pipeline.run_state import RunState
+from ..storage.provenance import RunState
 from . import options
 from .aggregating import Job, Outputs, Reading
 from .console import Voice, failing_cleanly, usage

@@ -14,7 +14,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from ..files import printable
+from ..storage.container import printable
 
 _P = ParamSpec("_P")
 _TRACEBACK = "SILVERBIRCH_TRACEBACK"

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from .. import files
 from ..dendrogram import Dendrogram
 from ..errors import ModelFileError
 from ..features import ClusterFeatures
-from ..kinds import restored
 from ..model import AggregateModel
-from ..pipeline.checkpoint import KIND as CHECKPOINT
-from ..pipeline.run_state import RunState
+from ..storage import container as files
+from ..storage.checkpoint import KIND as CHECKPOINT
+from ..storage.loading import restored
+from ..storage.provenance import RunState
 from ..tree import CFTree
 
 

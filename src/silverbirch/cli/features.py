@@ -8,14 +8,14 @@ from typing import Annotated, Any
 
 import typer
 
-from .. import files
 from ..errors import ModelFileError
 from ..features import ClusterFeatures
 from ..model import AggregateModel
 from ..pipeline.budget import model_memory
 from ..pipeline.preparation import Preparation
 from ..pipeline.record import Record
-from ..pipeline.run_state import RunState
+from ..storage import container as files
+from ..storage.provenance import RunState
 from ..tree import CFTree
 from . import options
 from .aggregating import Job, Outputs, Reading

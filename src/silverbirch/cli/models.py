@@ -10,14 +10,14 @@ from typing import Annotated, Any
 
 import typer
 
-from .. import files
 from ..errors import ModelFileError
-from ..kinds import restored
 from ..model import AggregateModel
 from ..pipeline.record import Record
-from ..pipeline.run_state import RunState
-from ..readers import RowSource, read_chunks
-from ..writers import label_writer
+from ..rows import RowSource, read_chunks
+from ..storage import container as files
+from ..storage.atomic import label_writer
+from ..storage.loading import restored
+from ..storage.provenance import RunState
 from . import options
 from .aggregating import Outputs
 from .cluster import check_cut

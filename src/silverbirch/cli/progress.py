@@ -11,7 +11,7 @@ from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextC
 
 from .. import machine
 from ..checks import bytes_text
-from ..readers import Position, RowSource
+from ..rows import Position, RowSource
 from ..tree import CFTree
 
 

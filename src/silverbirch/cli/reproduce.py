@@ -30,7 +30,7 @@ def reproduce(
 
     Rows that are there are not measured again, so a run that was stopped goes on where it was.
     """
-    from ..experiments.reproduction import reproduce as run
+    from experiments.reproduction import reproduce as run
 
     def say(line: str) -> None:
         typer.echo(line, err=True)

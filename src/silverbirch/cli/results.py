@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from .. import files
 from ..model import AggregateModel
 from ..pipeline.labelling import label_rows
 from ..pipeline.record import Record
-from ..pipeline.run_state import RunState
-from ..readers import Position, RowSource
-from ..writers import label_writer, new_file
+from ..rows import Position, RowSource
+from ..storage import container as files
+from ..storage.atomic import label_writer, new_file
+from ..storage.provenance import RunState
 from .console import Voice
 from .progress import pass_progress
 

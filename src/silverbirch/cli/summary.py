@@ -9,7 +9,7 @@ import numpy as np
 from ..checks import bytes_text
 from ..model import AggregateModel
 from ..pipeline.record import Record
-from ..pipeline.run_state import RunState
+from ..storage.provenance import RunState
 from .console import Voice
 
 _MOST_NAMES = 8

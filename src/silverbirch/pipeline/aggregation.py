@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..model import AggregateModel
-from ..readers import START, Position, RowSource
+from ..rows import START, Position, RowSource
 from .preparation import ColumnStatistics, Preparation
 
 

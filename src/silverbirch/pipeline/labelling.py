@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model import AggregateModel
-from ..readers import Position, RowSource
+from ..rows import Position, RowSource
 from .preparation import Preparation
 
 NO_LABEL = -1  # of a row that was left out

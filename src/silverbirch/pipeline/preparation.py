@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 from ..checks import Floats, as_choice
-from ..readers import Chunk, Position, RowSource
+from ..rows import Chunk, Position, RowSource
 
 MISSING = ("error", "drop", "mean")
 SCALES = ("none", "standard", "minmax")

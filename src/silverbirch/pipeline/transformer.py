@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.pipeline import Pipeline
 
 from ..estimator import Betula
-from ..readers import is_stream, read_chunks
-from .run_state import RunState
+from ..rows import is_stream, read_chunks
+from ..storage.provenance import RunState
 
 
 class RowPreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]

@@ -12,7 +12,7 @@ import numpy as np
 from .. import plot
 from ..dendrogram import Dendrogram
 from ..model import AggregateModel
-from ..writers import check_free, new_file
+from ..storage.atomic import check_free, new_file
 from . import numbers
 from .accuracy import accuracy_of, linkage_name
 from .clusters import MOST_CLUSTERS, Clusters, Scale, cluster_table, clusters_of

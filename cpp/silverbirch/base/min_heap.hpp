@@ -1,0 +1,66 @@
+// A heap of four children to a key [Johnson 1975, "Priority queues with update and finding minimum spanning trees"]:
+// half as deep as one of two, and where keys are of 16 bytes, siblings share a cache line.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "silverbirch/base/aligned.hpp"
+
+namespace silverbirch {
+
+template <class Key>
+class MinHeap {
+ public:
+  MinHeap() = default;
+  // Of so many keys, which are to be set and then put into order; no key comes after `last`.
+  MinHeap(std::size_t size, const Key& last) : last_(last), size_(size), keys_(kFirst + size + kChildren, last) {}
+
+  void set(std::size_t place, const Key& key) { at(place) = key; }
+
+  void order() {
+    for (std::size_t place = size_; place-- > 0;) sink(place, at(place));
+  }
+
+  const Key& top() const { return keys_[kFirst]; }
+
+  void replace_top(const Key& key) { sink(0, key); }
+
+  void pop() {
+    const Key key = at(--size_);
+    at(size_) = last_;
+    sink(0, key);
+  }
+
+  // One of these, or a new key, will be the top after this one.
+  template <class Visit>
+  void for_next(Visit visit) const {
+    for (std::size_t child = 1; child <= std::min(kChildren, size_); ++child) visit(keys_[kFirst + child]);
+  }
+
+ private:
+  static constexpr std::size_t kChildren = 4;
+  static constexpr std::size_t kFirst = kChildren - 1;  // so that siblings, 4p+1 … 4p+4, start on a multiple of four
+
+  Key& at(std::size_t place) { return keys_[place + kFirst]; }
+
+  // Which of siblings comes first is found without branches.
+  void sink(std::size_t place, Key key) {
+    for (std::size_t child; (child = kChildren * place + 1) < size_;) {
+      const Key* siblings = &at(child);
+      const std::size_t left = siblings[1] < siblings[0], right = 2 + (siblings[3] < siblings[2]);
+      const std::size_t least = siblings[right] < siblings[left] ? right : left;
+      if (!(siblings[least] < key)) break;
+      at(place) = siblings[least];
+      place = child + least;
+    }
+    at(place) = key;
+  }
+
+  Key last_ = {};
+  std::size_t size_ = 0;
+  std::vector<Key, AlignedAllocator<Key>> keys_;
+};
+
+}  // namespace silverbirch

@@ -1,0 +1,101 @@
+// Independent pieces of work on several threads. The pieces are the same for any number of threads, so results are too.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <exception>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+#include "silverbirch/base/progress.hpp"
+
+namespace silverbirch {
+
+// How many steps of that many operations make a piece: long enough to be worth fetching, short enough to stop in time.
+inline std::size_t piece_size(std::size_t operations_of_a_step) {
+  return std::clamp<std::size_t>((std::size_t{1} << 26) / std::max<std::size_t>(operations_of_a_step, 1), 1, 1024);
+}
+
+// Where a long piece of work can be stopped: the calling thread polls its progress, the others follow it.
+class Checkpoint {
+ public:
+  struct Stopped {};
+
+  Checkpoint() = default;  // never stops
+  Checkpoint(const Progress* progress, const std::atomic<bool>* stop) : progress_(progress), stop_(stop) {}
+
+  void operator()() const {
+    if (progress_) progress_->poll();
+    if (stop_ && *stop_) throw Stopped();
+  }
+
+ private:
+  const Progress* progress_ = nullptr;
+  const std::atomic<bool>* stop_ = nullptr;
+};
+
+// Calls work(begin, end) or work(begin, end, checkpoint) for pieces of [0, count). The calling thread works too and
+// alone reports progress; an exception anywhere stops all threads and is thrown here.
+template <class Work>
+void parallel_for(std::size_t count, std::size_t piece, std::size_t threads, const Progress& progress, Work work) {
+  std::atomic<std::size_t> next{0};
+  std::atomic<bool> stop{false};
+  std::exception_ptr failure;
+  std::mutex failure_mutex;
+
+  const auto run = [&](bool reports) {
+    try {
+      while (!stop) {
+        const std::size_t begin = next.fetch_add(piece);
+        if (begin >= count) break;
+        if constexpr (std::is_invocable_v<Work, std::size_t, std::size_t, const Checkpoint&>)
+          work(begin, std::min(begin + piece, count), Checkpoint(reports ? &progress : nullptr, &stop));
+        else
+          work(begin, std::min(begin + piece, count));
+        if (reports) progress(std::min(begin + piece, count), count);
+      }
+    } catch (const Checkpoint::Stopped&) {
+      // Another thread has the reason.
+    } catch (...) {
+      stop = true;
+      const std::lock_guard lock(failure_mutex);
+      if (!failure) failure = std::current_exception();
+    }
+  };
+
+  const std::size_t pieces = (count + piece - 1) / piece;
+  std::vector<std::thread> helpers;
+  try {
+    for (std::size_t t = 1; t < std::min(threads, pieces); ++t) helpers.emplace_back(run, false);
+  } catch (const std::system_error&) {
+    // The system gives no more threads: those there are do the work.
+  }
+  run(true);
+  for (std::thread& helper : helpers) helper.join();
+  if (failure) std::rethrow_exception(failure);
+  progress(count, count);
+}
+
+// What take(i, place) writes to its place for i in [0, count), in order; where it returns false, it is left out.
+template <class T, class Take>
+std::vector<T> parallel_collect(std::size_t count, std::size_t threads, Take take) {
+  constexpr std::size_t piece = 8192;
+  std::vector<T> taken(count);
+  std::vector<std::size_t> taken_of_piece((count + piece - 1) / piece);
+  parallel_for(count, piece, threads, no_progress, [&](std::size_t begin, std::size_t end) {
+    T* place = taken.data() + begin;
+    for (std::size_t i = begin; i < end; ++i) place += take(i, *place);  // no branch that nobody could foresee
+    taken_of_piece[begin / piece] = static_cast<std::size_t>(place - (taken.data() + begin));
+  });
+  auto last = taken.begin();
+  for (std::size_t p = 0; p < taken_of_piece.size(); ++p)
+    last = std::copy_n(taken.begin() + static_cast<std::ptrdiff_t>(p * piece), taken_of_piece[p], last);
+  taken.erase(last, taken.end());
+  return taken;
+}
+
+}  // namespace silverbirch

@@ -1,0 +1,34 @@
+// Whether to go on with one long computation that several threads take part in: only the thread that entered the core
+// may ask the caller, the others hear of it.
+#pragma once
+
+#include <atomic>
+#include <thread>
+
+#include "silverbirch/base/progress.hpp"
+
+namespace silverbirch {
+
+class Patience {
+ public:
+  explicit Patience(const Progress& progress) : progress_(progress), caller_(std::this_thread::get_id()) {}
+
+  // On the caller's thread what the caller throws is thrown; on others, true from then on.
+  bool ended() const {
+    if (std::this_thread::get_id() != caller_) return ended_.load(std::memory_order_relaxed);
+    try {
+      progress_.poll();
+    } catch (...) {
+      ended_.store(true, std::memory_order_relaxed);
+      throw;
+    }
+    return false;
+  }
+
+ private:
+  const Progress& progress_;
+  std::thread::id caller_;
+  mutable std::atomic<bool> ended_{false};
+};
+
+}  // namespace silverbirch

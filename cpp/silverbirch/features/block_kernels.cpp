@@ -1,0 +1,153 @@
+// Compiled once per instruction set; SILVERBIRCH_KERNELS names the table it defines. Everything else has internal
+// linkage and no standard-library template is instantiated here, so no code for a new processor can leak into the rest.
+#include "silverbirch/features/block_kernels.hpp"
+
+#include <cstdint>
+#include <limits>
+
+#include "silverbirch/simd/double_vector.hpp"
+
+namespace silverbirch {
+namespace {
+
+template <class Distance>
+SILVERBIRCH_INLINE void add_gap(Vector& gap, Vector difference) {
+  if constexpr (Distance::manhattan_gap)
+    gap += difference < 0.0 ? -difference : difference;
+  else
+    gap += difference * difference;
+}
+
+template <class Distance>
+SILVERBIRCH_INLINE Vector squared_distance(const double* block, std::size_t dim, const Feature& query) {
+  Vector gap = {};
+  for (std::size_t k = 0; k < dim; ++k) add_gap<Distance>(gap, query.mean[k] - load(block + k * kLanes));
+  return Distance::squared(gap, query.weight, query.sse, load(block + dim * kLanes), load(block + (dim + 1) * kLanes));
+}
+
+template <class Distance>
+Nearest nearest_slot(const double* blocks, std::size_t dim, const Feature& query, SlotRange range) {
+  const std::size_t stride = block_doubles(dim);
+  const std::size_t first_block = range.first / kLanes;
+  const std::size_t skip_block = range.skip == kNowhere ? kNowhere : range.skip / kLanes;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+
+  // Every lane keeps its own minimum and the block it came from (as a double, to stay in one kind of vector).
+  Vector least[kParts], origin[kParts];
+  for (std::size_t p = 0; p < kParts; ++p) {
+    least[p] = broadcast(infinity);
+    origin[p] = broadcast(-1.0);
+  }
+  for (std::size_t b = first_block; b < range.block_count; ++b) {
+    const double* block = blocks + b * stride;
+    const Vector here = broadcast(static_cast<double>(b));
+    const bool partial = b == skip_block || b * kLanes < range.first;
+    for (std::size_t p = 0; p < kParts; ++p) {
+      Vector distance = squared_distance<Distance>(block + p * kWidth, dim, query);
+      if (partial)
+        for (std::size_t l = 0; l < kWidth; ++l) {
+          const std::size_t slot = b * kLanes + p * kWidth + l;
+          if (slot < range.first || slot == range.skip) distance[l] = infinity;
+        }
+      const auto closer = distance < least[p];
+      least[p] = closer ? distance : least[p];
+      origin[p] = closer ? here : origin[p];
+    }
+  }
+
+  Nearest nearest{kNowhere, infinity};
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    const double distance = least[lane / kWidth][lane % kWidth];
+    const double block = origin[lane / kWidth][lane % kWidth];
+    if (block < 0.0) continue;
+    const std::size_t slot = static_cast<std::size_t>(block) * kLanes + lane;
+    if (distance < nearest.squared_distance || (distance == nearest.squared_distance && slot < nearest.slot))
+      nearest = {slot, distance};
+  }
+  return nearest;
+}
+
+template <class Distance>
+void slot_distances(const double* blocks, std::size_t dim, const Feature& query, std::size_t block_count,
+                    double* squared_distances) {
+  for (std::size_t b = 0; b < block_count; ++b)
+    for (std::size_t p = 0; p < kParts; ++p) {
+      const std::size_t lane = p * kWidth;
+      store(squared_distances + b * kLanes + lane,
+            squared_distance<Distance>(blocks + b * block_doubles(dim) + lane, dim, query));
+    }
+}
+
+template <class Distance>
+void tile_distances(const double* blocks, std::size_t dim, const Feature* queries, std::size_t block_count,
+                    double* squared_distances) {
+  for (std::size_t b = 0; b < block_count; ++b)
+    for (std::size_t p = 0; p < kParts; ++p) {
+      const std::size_t lane = p * kWidth;
+      const double* block = blocks + b * block_doubles(dim) + lane;
+      Vector gap[kTileQueries] = {};
+      for (std::size_t k = 0; k < dim; ++k) {
+        const Vector row = load(block + k * kLanes);
+        for (std::size_t q = 0; q < kTileQueries; ++q) add_gap<Distance>(gap[q], queries[q].mean[k] - row);
+      }
+      for (std::size_t q = 0; q < kTileQueries; ++q)
+        store(squared_distances + (q * block_count + b) * kLanes + lane,
+              Distance::squared(gap[q], queries[q].weight, queries[q].sse, load(block + dim * kLanes),
+                                load(block + (dim + 1) * kLanes)));
+    }
+}
+
+double squared_gap(const double* a, const double* b, std::size_t padded_dim) {
+  constexpr std::size_t parts = kGapLanes / kWidth;
+  Vector sum[parts] = {};
+  for (std::size_t k = 0; k < padded_dim; k += kGapLanes)
+    for (std::size_t p = 0; p < parts; ++p) {
+      const Vector gap = load(a + k + p * kWidth) - load(b + k + p * kWidth);
+      sum[p] += gap * gap;
+    }
+  alignas(64) double lanes[kGapLanes];
+  for (std::size_t p = 0; p < parts; ++p) store(lanes + p * kWidth, sum[p]);
+  for (std::size_t half = kGapLanes / 2; half > 0; half /= 2)
+    for (std::size_t l = 0; l < half; ++l) lanes[l] += lanes[l + half];
+  return lanes[0];
+}
+
+// Counts as wide as the values, for the vector unit.
+template <class Scalar, class Count>
+bool all_within(const Scalar* values, std::size_t count, Scalar limit) {
+  static_assert(sizeof(Scalar) == sizeof(Count));
+  Count wrong = 0;
+  for (std::size_t i = 0; i < count; ++i) wrong += (values[i] < 0 ? -values[i] : values[i]) <= limit ? 0 : 1;
+  return wrong == 0;
+}
+
+}  // namespace
+
+extern const PairFilter SILVERBIRCH_PAIR_FILTER;
+extern const IndexSearch SILVERBIRCH_INDEX_SEARCH;
+extern const CellScan SILVERBIRCH_CELL_SCAN;
+extern const FilteredSearch SILVERBIRCH_FILTERED_SEARCH;
+extern const MemberDistance SILVERBIRCH_MEMBER_DISTANCE;
+extern const TreeKernelSet SILVERBIRCH_TREE_KERNELS;
+extern const Kernels SILVERBIRCH_KERNELS;
+const Kernels SILVERBIRCH_KERNELS = {
+    SILVERBIRCH_INSTRUCTION_SET,
+    // in the order of CfDistance
+    {nearest_slot<CentroidDistance>, nearest_slot<ManhattanDistance>, nearest_slot<AverageDistance>,
+     nearest_slot<DiameterDistance>, nearest_slot<WardDistance>, nearest_slot<RadiusDistance>},
+    {slot_distances<CentroidDistance>, slot_distances<ManhattanDistance>, slot_distances<AverageDistance>,
+     slot_distances<DiameterDistance>, slot_distances<WardDistance>, slot_distances<RadiusDistance>},
+    {tile_distances<CentroidDistance>, tile_distances<ManhattanDistance>, tile_distances<AverageDistance>,
+     tile_distances<DiameterDistance>, tile_distances<WardDistance>, tile_distances<RadiusDistance>},
+    squared_gap,
+    all_within<float, std::uint32_t>,
+    all_within<double, std::uint64_t>,
+    &SILVERBIRCH_PAIR_FILTER,
+    &SILVERBIRCH_INDEX_SEARCH,
+    &SILVERBIRCH_CELL_SCAN,
+    &SILVERBIRCH_FILTERED_SEARCH,
+    &SILVERBIRCH_MEMBER_DISTANCE,
+    &SILVERBIRCH_TREE_KERNELS,
+};
+
+}  // namespace silverbirch

@@ -1,0 +1,72 @@
+// A list of cluster features in plain arrays: what leaves the tree and what enters the linkage.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "silverbirch/base/progress.hpp"
+#include "silverbirch/features/feature_block.hpp"
+
+namespace silverbirch {
+
+struct Features {
+  std::size_t dim = 0;
+  std::vector<double> weight, mean, sse;  // mean is row-major, size() by dim
+
+  std::size_t size() const { return weight.size(); }
+  Feature operator[](std::size_t i) const { return {weight[i], mean.data() + i * dim, sse[i]}; }
+
+  // A feature of no weight adds nothing, whatever its mean and sse.
+  void absorb(std::size_t i, const Feature& other) {
+    if (other.weight == 0.0) return;
+    if (weight[i] == 0.0) {
+      weight[i] = other.weight;
+      std::copy_n(other.mean, dim, mean.data() + i * dim);
+      sse[i] = other.sse;
+    } else {
+      merge_into(weight[i], mean.data() + i * dim, 1, sse[i], other, dim);
+    }
+  }
+
+  void push_back(const Feature& feature) {
+    weight.push_back(feature.weight);
+    mean.insert(mean.end(), feature.mean, feature.mean + dim);
+    sse.push_back(feature.sse);
+  }
+};
+
+// All of them as one; none of none.
+inline Features sum_of(const Features& all) {
+  Features sum{all.dim, {}, {}, {}};
+  for (std::size_t i = 0; i < all.size(); ++i) i == 0 ? sum.push_back(all[0]) : sum.absorb(0, all[i]);
+  return sum;
+}
+
+// Features owned by somebody else.
+struct FeaturesView {
+  std::size_t size = 0, dim = 0;
+  const double* weight = nullptr;
+  const double* mean = nullptr;
+  const double* sse = nullptr;
+
+  Feature operator[](std::size_t i) const { return {weight[i], mean + i * dim, sse[i]}; }
+};
+
+inline FeaturesView view(const Features& f) { return {f.size(), f.dim, f.weight.data(), f.mean.data(), f.sse.data()}; }
+
+// The features of groups of rows, given the group of each row; weights may be null (all one). Groups may be empty.
+template <class Scalar>
+Features grouped(const Scalar* rows, const double* weights, const std::int64_t* group_of_row, std::size_t row_count,
+                 std::size_t dim, std::size_t group_count, const Progress& progress);
+
+// Throws std::invalid_argument at the first value that is not finite or too large to square.
+template <class Scalar>
+void check_coordinates(const Scalar* rows, std::size_t row_count, std::size_t dim, std::size_t threads,
+                       const Progress& progress);
+// The same for the rows from `begin` to `end`.
+template <class Scalar>
+void check_some(const Scalar* rows, std::size_t begin, std::size_t end, std::size_t dim);
+
+}  // namespace silverbirch

@@ -1,0 +1,79 @@
+// Passes of the filter over all clusters: every candidate that may be near is handed on, to be measured
+// exactly.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "silverbirch/base/parallel.hpp"
+#include "silverbirch/linkage/blocked/panels.hpp"
+#include "silverbirch/linkage/blocked/shortlists.hpp"
+
+namespace silverbirch {
+
+// The queries of one pass: as many as a panel's partial sums stay in the nearest cache for.
+inline constexpr std::size_t kQueriesAPass = 64;
+
+// Some queries, packed for the filter, with room for its answers.
+class QueryPack {
+ public:
+  QueryPack(const ClusterPanels& clusters, FilterForm form)
+      : clusters_(clusters),
+        form_(form),
+        groups_(kQueriesAPass * clusters.panel_rows(form)),
+        bounds_(kQueriesAPass * kPanelLanes) {}
+
+  void load(const ClusterId* queries, std::size_t count) {
+    count_ = count;
+    clusters_.pack(form_, queries, count, groups_.data());
+  }
+
+  // Calls hit(query, lane, bound) for every bound of a panel that is less than the query's cut or the lane's.
+  template <class Hit>
+  void sweep(std::size_t panel, const float* query_cuts, const float* panel_cuts, Hit hit) {
+    std::uint32_t hits[kQueriesAPass];
+    FilterTile tile{};
+    tile.groups = groups_.data();
+    tile.query_count = count_;
+    tile.query_cuts = query_cuts;
+    tile.panel_cuts = panel_cuts;
+    tile.bounds = bounds_.data();
+    tile.hits = hits;
+    clusters_.bounds(form_, panel, tile);
+    for (std::size_t query = 0; query < count_; ++query)
+      for (std::uint32_t left = hits[query]; left != 0; left &= left - 1) {
+        const auto lane = static_cast<std::size_t>(std::countr_zero(left));
+        hit(query, lane, bounds_[query * kPanelLanes + lane]);
+      }
+  }
+
+ private:
+  using Floats = std::vector<float, AlignedAllocator<float>>;
+  const ClusterPanels& clusters_;
+  FilterForm form_;
+  std::size_t count_ = 0;
+  Floats groups_, bounds_;
+};
+
+inline constexpr auto kNoCuts = [] {
+  struct {
+    alignas(64) float cuts[kPanelLanes];
+  } none{};
+  for (float& cut : none.cuts) cut = -std::numeric_limits<float>::infinity();
+  return none;
+}();
+
+// The shortlists of all clusters, by slot, of what lies before a cut. Every pair is looked at once, for both. The
+// blocks of a step have no cluster in common, so that threads never share a list (as in a tournament where everybody
+// meets everybody).
+Shortlists shortlists_of_all(const ClusterPanels& clusters, FilterForm form, std::size_t keep, float cut,
+                             std::size_t threads, const Progress& progress);
+
+// The shortlists of some clusters, by their place in `queries`.
+Shortlists shortlists_of(const ClusterPanels& clusters, FilterForm form, const std::vector<ClusterId>& queries,
+                         std::size_t keep, std::size_t threads, const Progress& progress);
+
+}  // namespace silverbirch

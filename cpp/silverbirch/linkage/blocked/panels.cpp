@@ -1,0 +1,160 @@
+#include "silverbirch/linkage/blocked/panels.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+
+namespace silverbirch {
+
+ClusterPanels::ClusterPanels(const FeaturesView& features, CfDistance distance, Vote vote)
+    : dim_(features.dim),
+      padded_dim_((features.dim + kGapLanes - 1) / kGapLanes * kGapLanes),
+      distance_(distance),
+      vote_(vote),
+      weight_(features.weight, features.weight + features.size),
+      sse_(features.sse, features.sse + features.size),
+      rows_(features.size * padded_dim_, 0.0),
+      slot_of_(features.size),
+      id_of_(features.size),
+      floats_(features.dim, kPanelExtraRows),
+      bytes_(byte_rows(features.dim), kBytePanelExtraRows) {
+  if (features.size >= kNobody) throw std::invalid_argument("algorithm 'blocked' takes less than 2^32 - 1 objects");
+  for (ClusterId i = 0; i < features.size; ++i) {
+    std::copy_n(features[i].mean, dim_, row(i));
+    if (vote == Vote::equal) {
+      sse_[i] /= weight_[i];
+      weight_[i] = 1.0;
+    }
+  }
+  least_weight_ = *std::min_element(weight_.begin(), weight_.end());
+  choose_units();
+  std::iota(slot_of_.begin(), slot_of_.end(), 0);
+  std::iota(id_of_.begin(), id_of_.end(), 0);
+}
+
+FilterForm ClusterPanels::fastest_form() const {
+  constexpr std::size_t fewest = 32;  // measured: turning sums into bounds costs more than short sums
+  const bool bytes = kernels().pair_filter->has_bytes() && dim_ >= fewest && dim_ <= kMostByteDimensions;
+  return bytes ? FilterForm::bytes : FilterForm::product;
+}
+
+void ClusterPanels::prepare(FilterForm form, const Progress& progress) {
+  PanelStore& panels = store(form);
+  if (!panels.empty()) return;
+  panels.resize(slots());
+  for (std::size_t slot = 0; slot < this->panels() * kPanelLanes; ++slot) {
+    if (slot < slots() && id_of_[slot] != kNobody)
+      fill(panels, slot);
+    else
+      clear(panels, slot);
+    if (slot % 1024 == 0) progress.poll();
+  }
+}
+
+void ClusterPanels::release(FilterForm form) {
+  const PanelStore& panels = store(form);
+  store(form) = PanelStore(panels.coordinate_rows(), panels.rows() - panels.coordinate_rows());
+}
+
+void ClusterPanels::choose_units() {
+  std::vector<double> largest(dim_, 0.0);
+  double spread = 0.0;
+  for (ClusterId i = 0; i < objects(); ++i) {
+    for (std::size_t k = 0; k < dim_; ++k) largest[k] = std::max(largest[k], std::abs(row(i)[k]));
+    if (distance_ == CfDistance::average) spread = std::max(spread, std::sqrt(sse_[i] / weight_[i]));
+  }
+  for (const double coordinate : largest) extent_ = std::hypot(extent_, coordinate);
+  units_ =
+      PanelUnits(objects(), dim_, [&](std::size_t i, std::size_t k) { return rows_[i * padded_dim_ + k]; }, spread);
+}
+
+void ClusterPanels::fill(PanelStore& panels, std::size_t slot) const {
+  const ClusterId id = id_of_[slot];
+  if (&panels == &bytes_)
+    units_.convert_to_bytes(row(id), panels.lane(slot), kPanelLanes);
+  else
+    units_.convert(row(id), 1, panels.lane(slot), kPanelLanes);
+  double term = 0.0;  // centroid is average of clusters without spread
+  // In units of the largest, so that no quotient is too small for a float.
+  if (distance_ == CfDistance::ward)
+    term = std::max(least_weight_ / weight_[id], PanelUnits::kUnderflow) * (1.0 + 1e-6);
+  if (distance_ == CfDistance::average) term = sse_[id] / weight_[id] / units_.bound_unit() * (1.0 - 1e-6);
+  panels.extra(slot)[kTermRow * kPanelLanes] = static_cast<float>(term);
+}
+
+void ClusterPanels::clear(PanelStore& panels, std::size_t slot) const {
+  PanelUnits::clear(panels.extra(slot), kPanelLanes);
+}
+
+bool ClusterPanels::same_place(ClusterId a, ClusterId b) const {
+  if (distance_ == CfDistance::average && (sse_[a] != 0.0 || sse_[b] != 0.0)) return false;
+  return std::equal(row(a), row(a) + dim_, row(b));
+}
+
+std::vector<std::pair<ClusterId, ClusterId>> ClusterPanels::duplicates() const {
+  std::vector<ClusterId> order(objects());
+  std::iota(order.begin(), order.end(), ClusterId{0});
+  std::sort(order.begin(), order.end(), [&](ClusterId a, ClusterId b) {
+    for (std::size_t k = 0; k < dim_; ++k)
+      if (row(a)[k] != row(b)[k]) return row(a)[k] < row(b)[k];
+    return a < b;
+  });
+  std::vector<std::pair<ClusterId, ClusterId>> pairs;
+  for (std::size_t i = 1; i < order.size(); ++i)
+    if (same_place(order[i - 1], order[i])) pairs.emplace_back(order[i - 1], order[i]);
+  return pairs;
+}
+
+void ClusterPanels::merge(ClusterId a, ClusterId b) {
+  merge_into(weight_[b], row(b), 1, sse_[b], {weight_[a], row(a), sse_[a]}, dim_);
+  if (vote_ == Vote::equal) {
+    weight_[b] = 1.0;
+    sse_[b] *= 0.5;
+  }
+  for_each_store([&](PanelStore& panels) {
+    fill(panels, slot_of_[b]);
+    clear(panels, slot_of_[a]);
+  });
+  id_of_[slot_of_[a]] = kNobody;
+}
+
+void ClusterPanels::compact() {
+  std::size_t end = 0;
+  for (std::size_t slot = 0; slot < slots(); ++slot) {
+    const ClusterId id = id_of_[slot];
+    if (id == kNobody) continue;
+    if (slot != end) {
+      for_each_store([&](PanelStore& panels) { panels.move(slot, end); });
+      slot_of_[id] = static_cast<std::uint32_t>(end);
+      id_of_[end] = id;
+    }
+    ++end;
+  }
+  id_of_.resize(end);
+  for_each_store([&](PanelStore& panels) {
+    for (std::size_t slot = end; slot < this->panels() * kPanelLanes; ++slot) clear(panels, slot);
+  });
+}
+
+void ClusterPanels::bounds(FilterForm form, std::size_t panel, const FilterTile& tile) const {
+  FilterTile whole = tile;
+  whole.panel = store(form).panel(panel);
+  whole.rows = store(form).coordinate_rows();
+  whole.shrink = units_.shrink();
+  const auto linkage = distance_ == CfDistance::ward ? FilterLinkage::ward : FilterLinkage::average;
+  (*kernels().pair_filter)(form, linkage, whole);
+}
+
+void ClusterPanels::pack(FilterForm form, const ClusterId* queries, std::size_t count, float* groups) const {
+  const PanelStore& panels = store(form);
+  for (std::size_t first = 0; first < count; first += kGroupLanes, groups += panels.rows() * kGroupLanes) {
+    const std::size_t lanes = std::min(kGroupLanes, count - first);
+    const float* from[kGroupLanes];
+    for (std::size_t l = 0; l < lanes; ++l) from[l] = panels.lane(slot_of_[queries[first + l]]);
+    for (std::size_t k = 0; k < panels.rows(); ++k)
+      for (std::size_t l = 0; l < lanes; ++l) groups[k * kGroupLanes + l] = from[l][k * kPanelLanes];
+  }
+}
+
+}  // namespace silverbirch

@@ -1,0 +1,118 @@
+// Clusters as cluster features: rows of float64 for exact distances, and panels of float32 and of bytes for the filter
+// (pair_filter.hpp) that says which of many distances are worth computing. For Ward (D4), average (D2) and centroid
+// (D0) linkage. The error bounds of the filter are in panel_units.hpp.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "silverbirch/base/aligned.hpp"
+#include "silverbirch/features/block_kernels.hpp"
+#include "silverbirch/features/features.hpp"
+#include "silverbirch/filter/panel_units.hpp"
+#include "silverbirch/linkage/reference/feature_space.hpp"
+
+namespace silverbirch {
+
+using ClusterId = std::uint32_t;
+inline constexpr ClusterId kNobody = static_cast<ClusterId>(-1);
+
+// Panels of one layout: for each slot some rows of coordinates, and then of what belongs to them.
+class PanelStore {
+ public:
+  PanelStore(std::size_t coordinate_rows, std::size_t extra_rows)
+      : coordinate_rows_(coordinate_rows), rows_(coordinate_rows + extra_rows) {}
+
+  void resize(std::size_t slots) { floats_.resize((slots + kPanelLanes - 1) / kPanelLanes * rows_ * kPanelLanes); }
+  std::size_t coordinate_rows() const { return coordinate_rows_; }
+  std::size_t rows() const { return rows_; }
+  bool empty() const { return floats_.empty(); }
+  const float* panel(std::size_t index) const { return floats_.data() + index * rows_ * kPanelLanes; }
+  const float* lane(std::size_t slot) const { return panel(slot / kPanelLanes) + slot % kPanelLanes; }
+  float* lane(std::size_t slot) { return const_cast<float*>(std::as_const(*this).lane(slot)); }
+  float* extra(std::size_t slot) { return lane(slot) + coordinate_rows_ * kPanelLanes; }
+
+  void move(std::size_t from, std::size_t to) {
+    for (std::size_t k = 0; k < rows_; ++k) lane(to)[k * kPanelLanes] = lane(from)[k * kPanelLanes];
+  }
+
+ private:
+  std::size_t coordinate_rows_, rows_;
+  AlignedFloats floats_;
+};
+
+class ClusterPanels {
+ public:
+  ClusterPanels(const FeaturesView& features, CfDistance distance, Vote vote);
+
+  std::size_t dim() const { return dim_; }
+  std::size_t objects() const { return weight_.size(); }
+  std::size_t slots() const { return id_of_.size(); }
+  std::size_t panels() const { return (slots() + kPanelLanes - 1) / kPanelLanes; }
+  ClusterId id_at(std::size_t slot) const { return id_of_[slot]; }  // kNobody where a cluster was
+  double weight(ClusterId id) const { return weight_[id]; }
+  double least_weight() const { return least_weight_; }
+  double extent() const { return extent_; }
+  CfDistance distance_kind() const { return distance_; }
+
+  // Symmetric to the bit, in float64 and in one order of operations.
+  double distance(ClusterId a, ClusterId b) const {
+    const double gap = kernels().squared_gap(row(a), row(b), padded_dim_);
+    if (distance_ == CfDistance::ward) return WardDistance::squared(gap, weight_[a], sse_[a], weight_[b], sse_[b]);
+    if (distance_ == CfDistance::average)
+      return AverageDistance::squared(gap, weight_[a], sse_[a], weight_[b], sse_[b]);
+    return gap;
+  }
+
+  // Pairs of clusters at the same place: merged one after the other, they leave one cluster at each. Their distance is
+  // zero and each would be nearest to all the others, so no search should have to tell them apart.
+  std::vector<std::pair<ClusterId, ClusterId>> duplicates() const;
+
+  // Puts A∪B in the place of b and removes a.
+  void merge(ClusterId a, ClusterId b);
+  // Moves the clusters that still exist together, in the same order, so that passes do not run over the dead.
+  void compact();
+
+  // Which form of the filter is the fastest; and to be called before a form is used, as panels take time and memory.
+  FilterForm fastest_form() const;
+  void prepare(FilterForm form, const Progress& progress);
+  // What was prepared for a form will not be used any more.
+  void release(FilterForm form);
+
+  // Lower bounds of a panel's squared distances to packed queries; they are in units of bound_unit().
+  void bounds(FilterForm form, std::size_t panel, const FilterTile& tile) const;
+  void pack(FilterForm form, const ClusterId* queries, std::size_t count, float* groups) const;
+  std::size_t panel_rows(FilterForm form) const { return store(form).rows(); }
+  double bound_unit() const { return units_.bound_unit() * (distance_ == CfDistance::ward ? least_weight_ : 1.0); }
+
+ private:
+  const double* row(ClusterId id) const { return rows_.data() + id * padded_dim_; }
+  double* row(ClusterId id) { return rows_.data() + id * padded_dim_; }
+  const PanelStore& store(FilterForm form) const { return form == FilterForm::bytes ? bytes_ : floats_; }
+  PanelStore& store(FilterForm form) { return form == FilterForm::bytes ? bytes_ : floats_; }
+  template <class Work>
+  void for_each_store(Work work) {
+    for (PanelStore* panels : {&floats_, &bytes_})
+      if (!panels->empty()) work(*panels);
+  }
+
+  bool same_place(ClusterId a, ClusterId b) const;
+  void choose_units();
+  void fill(PanelStore& panels, std::size_t slot) const;
+  void clear(PanelStore& panels, std::size_t slot) const;
+
+  std::size_t dim_, padded_dim_;
+  CfDistance distance_;
+  Vote vote_;
+  std::vector<double> weight_, sse_;  // by id, as the rows
+  AlignedDoubles rows_;
+  double least_weight_ = 1.0;
+  double extent_ = 0.0;
+  PanelUnits units_;
+  std::vector<std::uint32_t> slot_of_;
+  std::vector<ClusterId> id_of_;
+  PanelStore floats_, bytes_;  // empty unless prepared
+};
+
+}  // namespace silverbirch

@@ -1,0 +1,95 @@
+// Rows that are the same to the last bit are merged before anything else, at height zero: an index that is asked for
+// the nearest of a thousand equals would have to look at them all.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "silverbirch/base/parallel.hpp"
+#include "silverbirch/base/row_hash.hpp"
+#include "silverbirch/features/features.hpp"
+#include "silverbirch/linkage/merge_history.hpp"
+
+namespace silverbirch {
+
+struct DistinctFeatures {
+  Features features;                 // empty where all were distinct: then the originals will do
+  std::vector<std::uint32_t> names;  // the number of the feature each one goes on as
+};
+
+// For each feature, the first one that is the same. Those that have an sse are left alone: they are not at distance
+// zero from each other by every linkage. Rows are divided by their hashes, so that the table of a part stays in a cache
+// and threads do not meet.
+inline std::vector<std::uint32_t> first_of_same(const FeaturesView& features, std::size_t threads) {
+  struct Row {
+    std::uint32_t hash, number;
+  };
+  constexpr std::size_t kParts = 64, kPartShift = 26;
+  constexpr std::uint32_t kEmpty = static_cast<std::uint32_t>(-1);
+  const std::size_t dim = features.dim;
+  const auto part_of = [](std::uint32_t hash) { return hash >> kPartShift; };
+
+  std::vector<std::uint32_t> hashes(features.size);  // the upper halves: enough, and half the memory
+  parallel_for(features.size, 8192, threads, no_progress, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i)
+      hashes[i] = static_cast<std::uint32_t>(hash_of_row(features.mean + i * dim, dim) >> 32);
+  });
+  std::array<std::size_t, kParts + 1> end_of = {};  // while rows come to their parts, where the next one goes
+  for (const std::uint32_t hash : hashes) ++end_of[part_of(hash) + 1];
+  for (std::size_t part = 1; part <= kParts; ++part) end_of[part] += end_of[part - 1];
+  std::vector<Row> rows(features.size);
+  for (std::size_t i = 0; i < features.size; ++i)
+    rows[end_of[part_of(hashes[i])]++] = {hashes[i], static_cast<std::uint32_t>(i)};
+
+  std::vector<std::uint32_t> same_as(features.size);
+  parallel_for(kParts, 1, threads, no_progress, [&](std::size_t part, std::size_t) {
+    const std::size_t begin = part == 0 ? 0 : end_of[part - 1], end = end_of[part];
+    const std::size_t buckets = std::bit_ceil(2 * (end - begin) + 1);
+    std::vector<Row> first_in(buckets, Row{0, kEmpty});
+    for (const Row* row = rows.data() + begin; row != rows.data() + end; ++row) {
+      same_as[row->number] = row->number;
+      if (features.sse[row->number] != 0.0) continue;
+      const double* mean = features.mean + row->number * dim;
+      std::size_t bucket = row->hash & (buckets - 1);
+      const auto is_other = [&](const Row& first) {
+        return first.hash != row->hash || !std::equal(mean, mean + dim, features.mean + first.number * dim);
+      };
+      while (first_in[bucket].number != kEmpty && is_other(first_in[bucket])) bucket = (bucket + 1) & (buckets - 1);
+      if (first_in[bucket].number == kEmpty)
+        first_in[bucket] = *row;
+      else
+        same_as[row->number] = first_in[bucket].number;
+    }
+  });
+  return same_as;
+}
+
+inline DistinctFeatures merge_duplicates(const FeaturesView& features, MergeHistory& history, std::size_t threads) {
+  const std::size_t dim = features.dim;
+  const std::vector<std::uint32_t> same_as = first_of_same(features, threads);
+  DistinctFeatures result;
+  result.names = parallel_collect<std::uint32_t>(features.size, threads, [&](std::size_t i, std::uint32_t& name) {
+    name = static_cast<std::uint32_t>(i);
+    return same_as[i] == i;
+  });
+  if (result.names.size() == features.size) return result;
+
+  std::vector<std::size_t> place(features.size);
+  result.features.dim = dim;
+  for (std::size_t i = 0; i < features.size; ++i) {
+    if (same_as[i] == i) {
+      place[i] = result.features.size();
+      result.features.push_back(features[i]);
+    } else {
+      result.features.weight[place[same_as[i]]] += features.weight[i];
+      history.record(i, same_as[i], 0.0);
+    }
+  }
+  return result;
+}
+
+}  // namespace silverbirch

@@ -1,0 +1,66 @@
+#include "silverbirch/linkage/indexed/indexed.hpp"
+
+#include <stdexcept>
+#include <utility>
+
+#include "silverbirch/linkage/indexed/boruvka.hpp"
+#include "silverbirch/linkage/indexed/lazy_heap.hpp"
+#include "silverbirch/linkage/indexed/rounds.hpp"
+
+namespace silverbirch {
+
+namespace {
+
+Nearness nearness_of(CfDistance distance) {
+  switch (distance) {
+    case CfDistance::ward: return Nearness::ward;
+    case CfDistance::average: return Nearness::average;
+    case CfDistance::centroid: return Nearness::centroid;
+    default: throw std::invalid_argument("there is no index for this distance");
+  }
+}
+
+}  // namespace
+
+IndexedClustering::IndexedClustering(const FeaturesView& features, CfDistance distance, Vote vote, std::size_t threads,
+                                     const Progress& progress)
+    : objects_(features.size),
+      dim_(features.dim),
+      threads_(threads),
+      progress_(progress),
+      history_(features.size),
+      distinct_(merge_duplicates(features, history_, threads)),
+      clusters_(distinct_.features.size() ? view(distinct_.features) : features, distinct_.names, nearness_of(distance),
+                vote, threads, progress) {
+  distinct_ = {};
+}
+
+bool IndexedClustering::pays() const {
+  constexpr std::size_t kFewDimensions = 8, kTooFewToMatter = 128;
+  const std::size_t sample = dim_ <= 2 * kFewDimensions ? 256 : 32;  // a search that sees everything is dear
+  constexpr double kDearness = 6.0;  // of a leaf found through boxes against one scanned in a row
+  const std::size_t leaves = leaves_for(clusters_.slot_count(), kClusterLeaf);
+  if (dim_ <= kFewDimensions && leaves <= kTooFewToMatter) return true;
+  std::size_t visits = 0;
+  for (std::size_t i = 0; i < sample; ++i)
+    clusters_.nearest(static_cast<Slot>(i * clusters_.slot_count() / sample), {}, visits);
+  return kDearness * static_cast<double>(visits) < static_cast<double>(sample * leaves);
+}
+
+Merges IndexedClustering::run(bool by_rounds) && {
+  clusters_.filter_searches();
+  if (by_rounds)
+    Rounds(clusters_, history_, threads_, progress_).run();
+  else
+    LazyHeap(clusters_, objects_, history_, progress_).run(threads_);
+  progress_(history_.size(), objects_ - 1);
+  return std::move(history_).finish(by_rounds || clusters_.is_reducible());
+}
+
+Merges IndexedClustering::run_single() && {
+  Boruvka(clusters_, threads_, progress_).run(history_);
+  progress_(history_.size(), objects_ - 1);
+  return std::move(history_).finish(true);
+}
+
+}  // namespace silverbirch

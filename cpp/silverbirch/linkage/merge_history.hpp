@@ -1,0 +1,110 @@
+// Collects the merges of an algorithm and puts them into scipy's order and numbering.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+#include <vector>
+
+#include "silverbirch/base/ascending.hpp"
+
+namespace silverbirch {
+
+// What a clustering algorithm hands back: scipy's Z with heights still in the units the algorithm worked in, and for
+// prototype linkages the object that stands for each merged cluster.
+struct Merges {
+  std::vector<double> z;                // row-major, four columns
+  std::vector<std::size_t> prototypes;  // zeros for other linkages
+};
+
+// An algorithm names a cluster by any of its objects, so it can keep a merged cluster in the place of one of the two.
+class MergeHistory {
+ public:
+  explicit MergeHistory(std::size_t objects)
+      : objects_(objects), rank_of_(objects, -std::numeric_limits<double>::infinity()) {
+    if (objects >= std::size_t{1} << 31) throw std::invalid_argument("at most 2^31 - 1 objects can be clustered");
+    merges_.reserve(objects);
+  }
+
+  // b's place goes on as the merged cluster.
+  void record(std::size_t a, std::size_t b, double height) {
+    const double rank = std::max({height, rank_of_[a], rank_of_[b]});
+    rank_of_[b] = rank;
+    merges_.push_back({static_cast<Id>(a), static_cast<Id>(b), height, rank});
+  }
+
+  // For who keeps the ranks, see `finish`, and records many merges at once, on several threads: room for them first,
+  // then each in its place; in the end the ranks of the clusters that are left.
+  std::size_t make_room(std::size_t count) {
+    merges_.resize(merges_.size() + count);
+    return merges_.size() - count;
+  }
+  void record_at(std::size_t place, std::size_t a, std::size_t b, double height, double rank) {
+    merges_[place] = {static_cast<Id>(a), static_cast<Id>(b), height, rank};
+  }
+  void set_rank(std::size_t cluster, double rank) { rank_of_[cluster] = rank; }
+
+  // For prototype linkages: of all merges or of none.
+  void record(std::size_t a, std::size_t b, double height, std::size_t prototype) {
+    record(a, b, height);
+    prototypes_.push_back(prototype);
+  }
+
+  std::size_t size() const { return merges_.size(); }
+
+  // Orders merges by rank: the height or, if greater, the rank of what was merged, so that parts come before the whole.
+  // Greedy algorithms record in that order already, inversions included. Where the linkage cannot have inversions, the
+  // rank is also the height: it differs by rounding only.
+  Merges finish(bool monotone) && {
+    Merges result;
+    const std::vector<Id> order = ascending(merges_.size(), [&](std::size_t i) { return merges_[i].rank; });
+    result.prototypes.resize(merges_.size());
+    if (!prototypes_.empty())
+      for (std::size_t i = 0; i < order.size(); ++i) result.prototypes[i] = prototypes_[order[i]];
+    std::vector<Id> parent(2 * objects_);
+    std::iota(parent.begin(), parent.end(), Id{0});
+    const auto root = [&](Id x) {
+      while (parent[x] != x) x = parent[x] = parent[parent[x]];
+      return x;
+    };
+    std::vector<Id> leaves(2 * objects_, 1);
+
+    result.z.reserve(4 * merges_.size());
+    Id node = static_cast<Id>(objects_);
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      // Merges and their objects lie anywhere: fetched ahead, they arrive in time.
+      constexpr std::size_t kAhead = 8;
+      if (i + 2 * kAhead < order.size()) __builtin_prefetch(&merges_[order[i + 2 * kAhead]]);
+      if (i + kAhead < order.size()) {
+        __builtin_prefetch(&parent[merges_[order[i + kAhead]].a]);
+        __builtin_prefetch(&parent[merges_[order[i + kAhead]].b]);
+      }
+      const Merge& merge = merges_[order[i]];
+      const Id a = root(merge.a), b = root(merge.b);
+      parent[a] = parent[b] = node;
+      leaves[node] = leaves[a] + leaves[b];
+      result.z.insert(result.z.end(), {static_cast<double>(std::min(a, b)), static_cast<double>(std::max(a, b)),
+                                       monotone ? merge.rank : merge.height, static_cast<double>(leaves[node])});
+      ++node;
+    }
+    return result;
+  }
+
+ private:
+  using Id = std::uint32_t;  // of objects and merged clusters: half the memory
+
+  struct Merge {
+    Id a, b;
+    double height, rank;
+  };
+
+  std::size_t objects_;
+  std::vector<double> rank_of_;
+  std::vector<Merge> merges_;
+  std::vector<std::size_t> prototypes_;
+};
+
+}  // namespace silverbirch

@@ -1,0 +1,237 @@
+// Clusters that know their points, over an index of their means: the index proposes neighbours in order of a lower
+// bound of the linkage distance, the points decide. Memory is linear in the points.
+//
+// complete² ≥ |mean gap|² + variance_a + variance_b, as a maximum is no less than a mean; average ≥ |mean gap|, by
+// Jensen's inequality. Weighted linkage is average linkage of points whose weights are halved at each merge.
+//
+// Where clusters are of a single point, and most searches are made then, the bound is the distance.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "silverbirch/base/aligned.hpp"
+#include "silverbirch/base/parallel.hpp"
+#include "silverbirch/base/patience.hpp"
+#include "silverbirch/features/block_kernels.hpp"
+#include "silverbirch/linkage/indexed/indexed_clusters.hpp"
+
+namespace silverbirch {
+
+class MemberClusters {
+ public:
+  MemberClusters(const FeaturesView& points, const std::vector<std::uint32_t>& names, bool complete, Vote vote,
+                 std::size_t threads, const Progress& progress)
+      : dim_(points.dim),
+        complete_(complete),
+        vote_(vote),
+        patience_(progress),
+        index_(points, names, complete ? Nearness::average : Nearness::centroid, vote, threads, progress),
+        runs_(points.size),
+        single_(points.size, 1) {
+    double largest = 0.0;
+    for (std::size_t i = 0; i < points.size * points.dim; ++i) largest = std::max(largest, std::abs(points.mean[i]));
+    margin_ = kMeanError * largest * std::sqrt(static_cast<double>(dim_));
+    const std::size_t unrolled = MemberDistance::unrolled(dim_);
+    between_ = complete ? kernels().members->complete[unrolled] : kernels().members->average[unrolled];
+    sum_ = kernels().members->sum[unrolled];
+    search_ = kernels().index->nearest_verified[complete][IndexSearch::unrolled(dim_)];
+  }
+
+  std::size_t slot_count() const { return index_.slot_count(); }
+  std::size_t alive() const { return index_.alive(); }
+  std::uint32_t name(Slot slot) const { return index_.name(slot); }
+  bool exists(Slot slot) const { return index_.exists(slot); }
+  double weight(Slot slot) const { return index_.weight(slot); }
+
+  NearestSlot nearest(Slot slot, NearestSlot known, std::size_t& visits) const {
+    const Verification verification = {distance_of, this, single_.data(), margin_};
+    return search_(index_.tree(), slot, known, verification, visits);
+  }
+
+  // Squared.
+  double distance(Slot a, Slot b, double limit = kBeyondAll) const {
+    const bool swap = name(b) < name(a);  // the same order of additions whoever asks
+    const Members first = members(swap ? b : a), second = members(swap ? a : b);
+    if (!complete_ && first.count * second.count > kLong) return long_average(first, second);
+    return between_(first, second, dim_, limit, margin_);
+  }
+
+  Slot merge(Slot a, Slot b) {
+    give_block(a);
+    give_block(b);
+    const Slot into = index_.merge(a, b), from = into == a ? b : a;
+    append(into, from);
+    runs_[from] = {};
+    single_[into] = single_[from] = 0;
+    return into;
+  }
+
+  // One after the other: they take memory from one place.
+  void merge(std::vector<MergingPair>& pairs, std::size_t) {
+    for (MergingPair& pair : pairs)
+      if (merge(pair.from, pair.into) != pair.into) std::swap(pair.from, pair.into);
+  }
+
+  // See IndexedClusters::refresh. Puts the points of near clusters together, too.
+  std::vector<Slot> refresh() {
+    std::vector<Slot> moved = index_.refresh();
+    if (moved.empty()) return moved;
+    std::vector<Run> runs(slot_count());
+    for (std::size_t old = 0; old < moved.size(); ++old)
+      if (moved[old] != kNoSlot) runs[moved[old]] = runs_[old];
+    std::size_t used = 0;
+    for (const Run& run : runs) used += run.count > 1 ? blocks_for(run.count) : 0;
+    AlignedDoubles blocks(used * stride());
+    used = 0;
+    single_.assign(runs.size(), 0);
+    for (std::size_t slot = 0; slot < runs.size(); ++slot) {
+      Run& run = runs[slot];
+      single_[slot] = run.count == 1;
+      if (run.count == 1) continue;
+      run.capacity = static_cast<std::uint32_t>(blocks_for(run.count));
+      std::copy_n(blocks_.data() + run.begin * stride(), run.capacity * stride(), blocks.data() + used * stride());
+      run.begin = used;
+      used += run.capacity;
+    }
+    blocks_ = std::move(blocks);
+    runs_ = std::move(runs);
+    return moved;
+  }
+
+  // For clusters that change no more: balls around blocks make the search for the farthest pair of large ones cheap.
+  void settle() {
+    if (!complete_) return;
+    std::size_t used = 0;
+    balls_of_.assign(slot_count(), 0);
+    for (std::size_t slot = 0; slot < slot_count(); ++slot) {
+      balls_of_[slot] = used;
+      used += blocks_for(blocks_for(runs_[slot].count));
+    }
+    balls_.assign(used * stride(), 0.0);
+    for (std::size_t slot = 0; slot < slot_count(); ++slot) {
+      if (runs_[slot].count == 1) continue;
+      for (std::size_t i = 0; i < blocks_for(runs_[slot].count); ++i)
+        enclose(block(runs_[slot].begin + i), balls_.data() + (balls_of_[slot] + i / kLanes) * stride() + i % kLanes);
+    }
+  }
+
+ private:
+  // The relative error of a mean after many merges, generously.
+  static constexpr double kMeanError = 1e-12;
+
+  // So many pairs of points take some tenths of a second.
+  static constexpr std::size_t kLong = std::size_t{1} << 27;
+
+  // Where the points of a cluster are, if there are several.
+  struct Run {
+    std::size_t begin = 0;       // in blocks
+    std::uint32_t count = 1;     // of points
+    std::uint32_t capacity = 0;  // in blocks
+    double radius = 0.0;
+  };
+
+  static double distance_of(const void* clusters, Slot a, Slot b, double limit) {
+    return static_cast<const MemberClusters*>(clusters)->distance(a, b, limit);
+  }
+
+  std::size_t stride() const { return member_block_doubles(dim_); }
+  double* block(std::size_t b) { return blocks_.data() + b * stride(); }
+  double* point(const Run& run, std::size_t i) { return block(run.begin + i / kLanes) + i % kLanes; }
+
+  Members members(Slot slot) const {
+    const Run& run = runs_[slot];
+    const double* balls = balls_.empty() ? nullptr : balls_.data() + balls_of_[slot] * stride();
+    return {
+        index_.mean(slot), blocks_.data() + run.begin * stride(), run.count, index_.weight(slot), run.radius, balls};
+  }
+
+  // In pieces, so that a computation of seconds can be stopped. After that nobody looks at the result.
+  double long_average(const Members& a, const Members& b) const {
+    constexpr std::size_t kPiece = 64 * kLanes;
+    double sum = 0.0;
+    for (std::size_t begin = 0; begin < a.count; begin += kPiece) {
+      if (patience_.ended()) return kBeyondAll;
+      Members piece = a;
+      piece.blocks += begin / kLanes * stride();
+      piece.count = std::min(kPiece, a.count - begin);
+      sum += sum_(piece, b, dim_);
+    }
+    const double mean = sum / (a.weight * b.weight);
+    return mean * mean;
+  }
+
+  // A ball around the points of a block, in the given lane: about the middle of their box.
+  void enclose(const double* points, double* ball) const {
+    for (std::size_t k = 0; k < dim_; ++k) {
+      const auto [least, most] = std::minmax_element(points + k * kLanes, points + (k + 1) * kLanes);
+      ball[k * kLanes] = 0.5 * *least + 0.5 * *most;
+    }
+    ball[dim_ * kLanes] = std::sqrt(kernels().members->farthest(points, 1, dim_, ball)) * (1.0 + 1e-12);
+  }
+
+  void reserve(Run& run, std::size_t capacity) {
+    if (run.capacity >= capacity) return;
+    const std::size_t begin = blocks_.size() / stride();
+    // Clusters that grow point by point are copied seldom.
+    const std::size_t roomy = std::max(capacity, run.capacity >= 4 ? std::size_t{2} * run.capacity : 0);
+    blocks_.resize(blocks_.size() + roomy * stride());
+    std::copy_n(block(run.begin), run.capacity * stride(), block(begin));
+    run.begin = begin;
+    run.capacity = static_cast<std::uint32_t>(roomy);
+  }
+
+  void give_block(Slot slot) {
+    Run& run = runs_[slot];
+    if (run.count > 1) return;  // has some
+    const double* mean = index_.mean(slot);
+    reserve(run, 1);
+    for (std::size_t l = 0; l < kLanes; ++l) {
+      for (std::size_t k = 0; k < dim_; ++k) block(run.begin)[k * kLanes + l] = mean[k * kLanes];
+      block(run.begin)[dim_ * kLanes + l] = l == 0 ? index_.weight(slot) : 0.0;
+    }
+  }
+
+  // After the index has merged the two.
+  void append(Slot slot, Slot from_slot) {
+    const Run from = runs_[from_slot];
+    Run& run = runs_[slot];
+    const double share = vote_ == Vote::equal ? 0.5 : 1.0;
+    const std::size_t total = std::size_t{run.count} + from.count;
+    reserve(run, blocks_for(total));
+    if (vote_ == Vote::equal)
+      for (std::size_t i = 0; i < run.count; ++i) point(run, i)[dim_ * kLanes] *= share;
+    for (std::size_t i = run.count; i < blocks_for(total) * kLanes; ++i) {
+      const double* source = point(from, std::min<std::size_t>(i - run.count, from.count - 1));
+      double* to = point(run, i);
+      for (std::size_t k = 0; k < dim_; ++k) to[k * kLanes] = source[k * kLanes];
+      to[dim_ * kLanes] = i < total ? source[dim_ * kLanes] * share : 0.0;
+    }
+    run.count = static_cast<std::uint32_t>(total);
+    if (complete_) {
+      const double farthest = kernels().members->farthest(block(run.begin), total, dim_, index_.mean(slot));
+      run.radius = std::sqrt(farthest) * (1.0 + 1e-12);
+    }
+  }
+
+  std::size_t dim_;
+  bool complete_;
+  Vote vote_;
+  Patience patience_;
+  IndexedClusters index_;
+  std::vector<Run> runs_;
+  std::vector<std::uint8_t> single_;
+  AlignedDoubles blocks_;
+  AlignedDoubles balls_;
+  std::vector<std::size_t> balls_of_;  // the first block of balls of each slot
+  double margin_ = 0.0;
+  MemberDistance::Between between_ = nullptr;
+  MemberDistance::Sum sum_ = nullptr;
+  IndexSearch::NearestVerified search_ = nullptr;
+};
+
+}  // namespace silverbirch

@@ -1,0 +1,39 @@
+// Complete, average and weighted linkage of points without their distance matrix: exact, in linear memory.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "silverbirch/linkage/cluster.hpp"
+#include "silverbirch/linkage/duplicates.hpp"
+#include "silverbirch/linkage/points/member_clusters.hpp"
+
+namespace silverbirch {
+
+inline bool is_verifiable(Linkage linkage) {
+  return linkage == Linkage::complete || linkage == Linkage::average || linkage == Linkage::weighted;
+}
+
+class VerifiedClustering {
+ public:
+  VerifiedClustering(const FeaturesView& points, Linkage linkage, std::size_t threads, const Progress& progress);
+
+  // Whether searches stay near: if a sample of them has to look at much of the index, a distance matrix is faster.
+  bool pays() const;
+
+  // Heights are squared distances.
+  Merges run() &&;
+
+ private:
+  template <class Recurrence>
+  void finish();
+
+  std::size_t objects_;
+  Linkage linkage_;
+  std::size_t threads_;
+  const Progress& progress_;
+  MergeHistory history_;
+  std::optional<MemberClusters> clusters_;  // made once the duplicates are merged
+};
+
+}  // namespace silverbirch

@@ -1,0 +1,47 @@
+// The exact greedy result for every linkage, reducible or not, without looking at all pairs again
+// [Müllner 2011, "Modern hierarchical, agglomerative clustering algorithms", the generic algorithm].
+//
+// Each cluster keeps a lower bound on the distance to its nearest one of a larger number. Only the cluster with the
+// smallest bound matters: if the bound is out of date it looks again, else its pair is the nearest of all.
+#pragma once
+
+#include <vector>
+
+#include "silverbirch/base/progress.hpp"
+#include "silverbirch/linkage/merge_history.hpp"
+#include "silverbirch/linkage/reference/nearest_table.hpp"
+
+namespace silverbirch {
+
+template <ClusterSpace Space>
+void generic(Space& space, MergeHistory& history, const Progress& progress) {
+  const std::size_t objects = space.active().size();
+  NearestTable<Space> bound(space, progress);
+  std::vector<bool> current(objects, true);  // the bound is the distance to the nearest, not only below it
+  const auto look = [&](std::size_t id) {
+    bound.look(id);
+    current[id] = true;
+  };
+
+  while (space.active().size() > 1) {
+    std::size_t a = bound.closest();
+    for (; !current[a]; a = bound.closest()) look(a);
+    const std::size_t b = bound[a].id;
+    const double distance = bound[a].distance;
+    space.merge(a, b);
+    history.record(a, b, distance, space.prototype(b));
+
+    look(b);
+    space.each_before(b, [&](std::size_t id, double to_merged) {
+      if (to_merged < bound[id].distance) {
+        bound[id] = {b, to_merged};
+        current[id] = true;
+      } else if (bound[id].id == a || bound[id].id == b) {
+        current[id] = false;  // what was nearest is gone; nothing has come nearer, so the bound still holds
+      }
+    });
+    progress(history.size(), objects - 1);
+  }
+}
+
+}  // namespace silverbirch

@@ -1,0 +1,51 @@
+// Single linkage from a minimum spanning tree [Gower & Ross 1969; Prim 1957]: quadratic time, linear memory.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "silverbirch/base/aligned.hpp"
+#include "silverbirch/base/progress.hpp"
+#include "silverbirch/features/block_kernels.hpp"
+#include "silverbirch/features/features.hpp"
+#include "silverbirch/linkage/merge_history.hpp"
+#include "silverbirch/linkage/reference/pair_matrix.hpp"
+
+namespace silverbirch {
+
+// distances_from(object, row): fills row[i] with the distance to each object i; row has room for padding.
+template <class DistancesFrom>
+void mst(std::size_t objects, DistancesFrom distances_from, MergeHistory& history, const Progress& progress) {
+  struct Edge {
+    std::size_t a, b;
+    double distance;
+  };
+  std::vector<Edge> edges;
+  std::vector<double> nearest(objects, std::numeric_limits<double>::infinity());
+  std::vector<std::size_t> neighbour(objects, 0), outside(objects - 1);
+  AlignedDoubles row(blocks_for(objects) * kLanes);
+  for (std::size_t i = 1; i < objects; ++i) outside[i - 1] = i;
+
+  for (std::size_t joined = 0; !outside.empty();) {
+    distances_from(joined, row.data());
+    std::size_t best = 0;
+    for (std::size_t i = 0; i < outside.size(); ++i) {
+      const std::size_t id = outside[i];
+      if (row[id] < nearest[id]) {
+        nearest[id] = row[id];
+        neighbour[id] = joined;
+      }
+      if (nearest[id] < nearest[outside[best]]) best = i;
+    }
+    joined = outside[best];
+    outside.erase(outside.begin() + static_cast<std::ptrdiff_t>(best));
+    edges.push_back({neighbour[joined], joined, nearest[joined]});
+    progress(edges.size(), objects - 1);
+  }
+
+  std::stable_sort(edges.begin(), edges.end(), [](const Edge& x, const Edge& y) { return x.distance < y.distance; });
+  for (const Edge& edge : edges) history.record(edge.a, edge.b, edge.distance);
+}
+
+}  // namespace silverbirch

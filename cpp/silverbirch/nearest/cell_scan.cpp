@@ -1,0 +1,188 @@
+// Compiled once per instruction set; SILVERBIRCH_CELL_SCAN names the table it defines. Everything else has internal
+// linkage: see kernels.cpp.
+#include "silverbirch/nearest/cell_scan.hpp"
+
+#include "silverbirch/simd/float_vector.hpp"
+
+namespace silverbirch {
+namespace {
+
+// So many rows of a cell stay in the nearest cache.
+constexpr std::size_t kRowsTogether = 256;
+
+// Rows of a cell, a lane for each: whoever knows its nearest leaves, and the others move up.
+template <std::size_t Dim>
+class CellRows {
+ public:
+  SILVERBIRCH_INLINE CellRows(const CellTables& tables, std::size_t cell)
+      : tables_(tables),
+        centre_(tables.centres + cell * Dim),
+        list_(tables.lists + cell * tables.list_steps * kCellPoints),
+        reach_(tables.reach + cell * tables.list_steps) {
+    float squared_norm = 0.0F;
+    for (std::size_t k = 0; k < Dim; ++k) squared_norm += centre_[k] * centre_[k];
+    centre_doubt_ = absolute_doubt(2.0F * squared_norm);
+  }
+
+  SILVERBIRCH_INLINE void load(const float* positions, const std::uint32_t* rows, std::size_t count) {
+    looking_ = count;
+    found_ = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      for (std::size_t k = 0; k < Dim; ++k) position_[k][i] = positions[rows[i] * Dim + k];
+      place_[i] = static_cast<int>(i);
+    }
+    for (std::size_t i = count; i % kWidth != 0; ++i)
+      for (std::size_t k = 0; k < Dim; ++k) position_[k][i] = 0.0F;
+    for (std::size_t i = 0; i < count; i += kWidth) {
+      Floats squared = {};
+      for (std::size_t k = 0; k < Dim; ++k) {
+        const Floats difference = silverbirch::load(position_[k] + i) - centre_[k];
+        squared = multiply_add(difference, difference, squared);
+      }
+      store(radius_ + i, root(limit(squared, squared)));
+      store(least_ + i, broadcast(kFarther));
+      store(second_ + i, broadcast(kFarther));
+    }
+  }
+
+  SILVERBIRCH_INLINE bool all_left() const { return looking_ == 0; }
+
+  // Looks at the next points of the list. By the triangle inequality all that follow are at least as far as they reach
+  // from the centre, less the distance of the row from it.
+  SILVERBIRCH_INLINE void step(std::size_t begin, std::size_t end) {
+    const float reach = reach_[end - 1];
+    std::size_t still_looking = 0;
+    for (std::size_t i = 0; i < looking_; i += kWidth) {
+      Floats position[Dim], least = silverbirch::load(least_ + i), second = silverbirch::load(second_ + i);
+      Ints who = (Ints)silverbirch::load(reinterpret_cast<const float*>(who_) + i);
+      for (std::size_t k = 0; k < Dim; ++k) position[k] = silverbirch::load(position_[k] + i);
+      for (std::size_t j = begin * kCellPoints; j < end * kCellPoints; ++j) {
+        const float* point = tables_.positions + list_[j] * Dim;
+        Floats gap = {};
+        for (std::size_t k = 0; k < Dim; ++k) {
+          const Floats difference = position[k] - point[k];
+          gap = multiply_add(difference, difference, gap);
+        }
+        who = gap < least ? static_cast<int>(j) - Ints{} : who;
+        second = smaller(second, larger(least, gap));
+        least = smaller(least, gap);
+      }
+      const Floats radius = silverbirch::load(radius_ + i);
+      const Floats place = silverbirch::load(reinterpret_cast<const float*>(place_) + i);
+      const Floats within = limit(least, radius * radius), beyond = larger(reach - radius, Floats{});
+      const unsigned in_use = looking_ - i < kWidth ? (1U << (looking_ - i)) - 1 : kAllLanes;
+      const unsigned looking = in_use & lanes_up_to(beyond * beyond, within);
+      const unsigned found = in_use & ~looking & ~lanes_up_to(second, within);
+      store_lanes(reinterpret_cast<float*>(found_who_) + found_, (Floats)who, found);
+      store_lanes(reinterpret_cast<float*>(found_place_) + found_, place, found);
+      found_ += static_cast<unsigned>(__builtin_popcount(found));
+      for (std::size_t k = 0; k < Dim; ++k) store_lanes(position_[k] + still_looking, position[k], looking);
+      store_lanes(least_ + still_looking, least, looking);
+      store_lanes(second_ + still_looking, second, looking);
+      store_lanes(reinterpret_cast<float*>(who_) + still_looking, (Floats)who, looking);
+      store_lanes(radius_ + still_looking, radius, looking);
+      store_lanes(reinterpret_cast<float*>(place_) + still_looking, place, looking);
+      still_looking += static_cast<unsigned>(__builtin_popcount(looking));
+    }
+    looking_ = still_looking;
+  }
+
+  SILVERBIRCH_INLINE void write(Slot* nearest) const {
+    for (std::size_t i = 0; i < found_; ++i) nearest[found_place_[i]] = list_[found_who_[i]];
+  }
+
+ private:
+  static constexpr float kFarther = 3e38F;  // than anybody
+  static constexpr unsigned kAllLanes = (1U << kWidth) - 1;
+  static constexpr std::size_t kRoom = kRowsTogether + kWidth;  // store_lanes writes whole vectors
+
+  // What a squared distance from the row may be at most, by what was computed. The norm of a row that is so far from
+  // the centre is not larger than the sum of that distance and the centre's norm, and (a + b)² ≤ 2a² + 2b².
+  SILVERBIRCH_INLINE Floats limit(Floats squared, Floats squared_radius) const {
+    return squared + tables_.relative_doubt * squared + (0x1p-28F * squared_radius + centre_doubt_);
+  }
+
+  const CellTables& tables_;
+  const float* centre_;
+  const Slot* list_;
+  const float* reach_;
+  float centre_doubt_;
+  std::size_t looking_ = 0, found_ = 0;
+  alignas(64) float position_[Dim][kRoom];
+  alignas(64) float radius_[kRoom];  // not less than the distance from the centre
+  alignas(64) float least_[kRoom];   // squared distance of all points so far
+  alignas(64) float second_[kRoom];  // of all others
+  alignas(64) int who_[kRoom];       // is that near, as a place on the list
+  alignas(64) int place_[kRoom];     // the row's own, among those that were loaded
+  alignas(64) int found_who_[kRoom], found_place_[kRoom];
+};
+
+template <std::size_t Dim>
+void nearest_in_cell(const CellTables& tables, std::size_t cell, const float* positions, const std::uint32_t* rows,
+                     std::size_t row_count, Slot* nearest) {
+  CellRows<Dim> together(tables, cell);
+  for (std::size_t i = 0; i < row_count; ++i) nearest[i] = kNoSlot;
+  for (std::size_t first = 0; first < row_count; first += kRowsTogether) {
+    together.load(positions, rows + first, row_count - first < kRowsTogether ? row_count - first : kRowsTogether);
+    // At first nobody is done, later few are left: moving up is worth it after longer and longer parts of the list.
+    for (std::size_t begin = 0, end; begin < tables.list_steps && !together.all_left(); begin = end) {
+      const std::size_t next = begin == 0 ? 3 : begin + 1 + begin / 4;
+      end = next < tables.list_steps ? next : tables.list_steps;
+      together.step(begin, end);
+    }
+    together.write(nearest + first);
+  }
+}
+
+template <std::size_t Dim>
+std::size_t cells_within(const CellTables& tables, const float* position, float limit, std::uint32_t* found) {
+  std::size_t count = 0;
+  for (std::size_t cell = 0; cell < tables.cell_count; cell += kWidth) {
+    const float* boxes = tables.boxes + cell / kCellPoints * 2 * Dim * kCellPoints + cell % kCellPoints;
+    Floats gap = {};
+    for (std::size_t k = 0; k < Dim; ++k) {
+      const Floats below = load(boxes + k * kCellPoints) - position[k];
+      const Floats above = position[k] - load(boxes + (Dim + k) * kCellPoints);
+      const Floats apart = larger(larger(below, above), Floats{});
+      gap = multiply_add(apart, apart, gap);
+    }
+    for (unsigned lanes = lanes_up_to(gap, limit); lanes != 0; lanes &= lanes - 1)
+      found[count++] = static_cast<std::uint32_t>(cell) + static_cast<unsigned>(__builtin_ctz(lanes));
+  }
+  return count;
+}
+
+template <std::size_t Dim>
+std::size_t points_within(const CellTables& tables, const float* position, const std::uint32_t* cells,
+                          std::size_t cell_count, float limit, Slot* found, float* squared) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < cell_count; ++i) {
+    const float* block = tables.blocks + cells[i] * Dim * kCellPoints;
+    for (std::size_t part = 0; part < kCellPoints; part += kWidth) {
+      Floats gap = {};
+      for (std::size_t k = 0; k < Dim; ++k) {
+        const Floats difference = position[k] - load(block + k * kCellPoints + part);
+        gap = multiply_add(difference, difference, gap);
+      }
+      for (unsigned lanes = lanes_up_to(gap, limit); lanes != 0; lanes &= lanes - 1, ++count) {
+        const auto lane = static_cast<unsigned>(__builtin_ctz(lanes));
+        found[count] = tables.cell_begin[cells[i]] + static_cast<Slot>(part) + lane;
+        squared[count] = gap[lane];
+      }
+    }
+  }
+  return count;
+}
+
+}  // namespace
+
+extern const CellScan SILVERBIRCH_CELL_SCAN;
+const CellScan SILVERBIRCH_CELL_SCAN = {
+    {nullptr, nearest_in_cell<1>, nearest_in_cell<2>, nearest_in_cell<3>, nearest_in_cell<4>, nearest_in_cell<5>,
+     nearest_in_cell<6>},
+    {nullptr, cells_within<1>, cells_within<2>, cells_within<3>, cells_within<4>, cells_within<5>, cells_within<6>},
+    {nullptr, points_within<1>, points_within<2>, points_within<3>, points_within<4>, points_within<5>,
+     points_within<6>},
+};
+
+}  // namespace silverbirch

@@ -1,0 +1,174 @@
+#include "silverbirch/nearest/nearest_index.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+
+#include "silverbirch/features/block_kernels.hpp"
+#include "silverbirch/index/kd_order.hpp"
+
+namespace silverbirch {
+
+namespace {
+
+// Fewer dimensions or points than these, and the tree is always as fast.
+constexpr std::size_t kManyDimensions = 12, kManyPoints = 256;
+constexpr std::size_t kGroupsToDecide = 8, kRowsToDecide = 4 * kGroupsToDecide * kLanes;
+// The filter looks at all points in about the time the tree takes for one leaf in so many.
+constexpr std::size_t kLeavesForPanels = 8;
+// So many rows a point pay for the lists of cells, if no more than one in so many is left to the tree.
+constexpr std::size_t kRowsForLists = 16, kLeftToTheTree = 3;
+
+}  // namespace
+
+NearestIndex::NearestIndex(const double* points, std::size_t count, std::size_t dim, const Progress& progress, Way way,
+                           bool may_list)
+    : numbers_(count),
+      blocks_(leaves_for(count, kLabelLeaf) * (kLabelLeaf / kLanes) * index_block_doubles(dim)),
+      boxes_(dim, kLabelLeaf, Nearness::centroid),
+      row_order_(points, count, dim),
+      find_(kernels().index->nearest_to_points[IndexSearch::unrolled(dim)]),
+      way_(way == Way::undecided && (dim < kManyDimensions || count < kManyPoints) ? Way::tree : way),
+      may_list_(may_list && way == Way::undecided && NearestCells::suits(count, dim)) {
+  if (count >= kNoSlot) throw std::invalid_argument("an index holds fewer than 2^32 points");
+  std::vector<KdKey> order(count);
+  std::iota(order.begin(), order.end(), KdKey{0});
+  kd_order(
+      order, {kLabelLeaf, kLanes}, dim, [&](std::size_t point, std::size_t k) { return points[point * dim + k]; }, 1,
+      progress);
+  for (std::size_t slot = 0; slot < leaves_for(count, kLabelLeaf) * kLabelLeaf; ++slot) {
+    double* lane = blocks_.data() + slot / kLanes * index_block_doubles(dim) + slot % kLanes;
+    if (slot < count) numbers_[slot] = static_cast<std::uint32_t>(point_of(order[slot]));
+    for (std::size_t k = 0; k < dim; ++k) lane[k * kLanes] = slot < count ? points[numbers_[slot] * dim + k] : kFarAway;
+  }
+  boxes_.pack(blocks_.data(), leaves_for(count, kLabelLeaf), 1, progress);
+  tree_.dim = dim;
+  tree_.slot_count = count;
+  tree_.blocks = blocks_.data();
+  tree_.names = numbers_.data();
+  boxes_.show(tree_);
+}
+
+// Eight rows that lie close together, one after the other.
+template <class Scalar>
+class NearestIndex::Groups {
+ public:
+  Groups(const NearestIndex& index, const Scalar* rows, std::size_t row_count)
+      : index_(index), rows_(rows), row_count_(row_count), group_(index.dim() * (kLanes + 2)) {
+    RowOrder row_order = index.row_order_;
+    row_order.order(rows, row_count, order_);
+  }
+
+  std::size_t row(std::size_t place) const { return order_[place]; }
+  Slot slot(std::size_t lane) const { return nearest_[lane]; }
+
+  // The eight from a place on; returns how many leaves were looked at.
+  std::size_t find(std::size_t begin) {
+    constexpr std::size_t kAhead = 8 * kLanes;
+    const std::size_t dim = index_.dim();
+    // The rows of a group lie anywhere: have those of a later one fetched in the meantime.
+    for (std::size_t lane = 0; lane < kLanes && begin + kAhead + lane < row_count_; ++lane)
+      __builtin_prefetch(rows_ + order_[begin + kAhead + lane] * dim);
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      const Scalar* row = rows_ + order_[std::min(begin + lane, row_count_ - 1)] * dim;
+      for (std::size_t k = 0; k < dim; ++k) group_[k * kLanes + lane] = static_cast<double>(row[k]);
+    }
+    for (std::size_t k = 0; k < dim; ++k) {
+      const auto [least, greatest] = std::minmax_element(group_.data() + k * kLanes, group_.data() + (k + 1) * kLanes);
+      group_[dim * kLanes + k] = *least;
+      group_[dim * (kLanes + 1) + k] = *greatest;
+    }
+    const std::size_t visits = index_.find_(index_.tree_, group_.data(), likely_, nearest_);
+    likely_ = nearest_[0];
+    return visits;
+  }
+
+ private:
+  const NearestIndex& index_;
+  const Scalar* rows_;
+  std::size_t row_count_;
+  std::vector<std::uint32_t> order_;
+  AlignedDoubles group_;
+  Slot nearest_[kLanes] = {};
+  Slot likely_ = kNoSlot;
+};
+
+template <class Scalar>
+void NearestIndex::nearest(const Scalar* rows, std::size_t row_count, std::int64_t* numbers, std::size_t threads,
+                           const Progress& progress) const {
+  const Way way = choose(rows, row_count, threads, progress);
+  // In long pieces rows have near neighbours, but every thread should get some.
+  const std::size_t piece_rows = std::clamp<std::size_t>(row_count / threads, 1 << 12, 1 << 20);
+  parallel_for(row_count, piece_rows, threads, progress,
+               [&](std::size_t begin, std::size_t end, const Checkpoint& checkpoint) {
+                 piece(way, rows + begin * dim(), end - begin, numbers + begin, checkpoint);
+               });
+}
+
+template <class Scalar>
+NearestIndex::Way NearestIndex::choose(const Scalar* rows, std::size_t row_count, std::size_t threads,
+                                       const Progress& progress) const {
+  const std::lock_guard lock(choosing_);
+  rows_seen_ += row_count;
+  if (way_ == Way::undecided && row_count >= kRowsToDecide)
+    way_ = visits_much(rows, row_count) ? Way::panels : Way::tree;
+  if (way_ == Way::tree && may_list_ && rows_seen_ >= kRowsForLists * size()) way_ = Way::cells;
+  if (way_ == Way::panels && !panels_) panels_ = std::make_unique<NearestPanels>(tree_, progress);
+  if (way_ == Way::cells && !cells_) cells_ = std::make_unique<NearestCells>(tree_, threads, progress);
+  return way_;
+}
+
+template <class Scalar>
+void NearestIndex::piece(Way way, const Scalar* rows, std::size_t row_count, std::int64_t* numbers,
+                         const Checkpoint& checkpoint) const {
+  if (way == Way::panels) {
+    by_tree(rows, panels_->nearest(rows, row_count, numbers, checkpoint), numbers, checkpoint);
+  } else if (way == Way::cells) {
+    const std::vector<std::size_t> left = cells_->nearest(rows, row_count, numbers, checkpoint);
+    by_tree(rows, left, numbers, checkpoint);
+    if (left.size() <= row_count / kLeftToTheTree) return;
+    const std::lock_guard lock(choosing_);
+    if (may_list_) way_ = Way::tree;
+    may_list_ = false;
+  } else {
+    by_tree(rows, row_count, numbers, checkpoint);
+  }
+}
+
+template <class Scalar>
+void NearestIndex::by_tree(const Scalar* rows, std::size_t row_count, std::int64_t* numbers,
+                           const Checkpoint& checkpoint) const {
+  constexpr std::size_t kBetweenChecks = 64 * kLanes;
+  Groups<Scalar> groups(*this, rows, row_count);
+  for (std::size_t begin = 0; begin < row_count; begin += kLanes) {
+    if (begin % kBetweenChecks == 0) checkpoint();
+    groups.find(begin);
+    for (std::size_t lane = 0; lane < std::min(kLanes, row_count - begin); ++lane)
+      numbers[groups.row(begin + lane)] = numbers_[groups.slot(lane)];
+  }
+}
+
+template <class Scalar>
+void NearestIndex::by_tree(const Scalar* rows, const std::vector<std::size_t>& some, std::int64_t* numbers,
+                           const Checkpoint& checkpoint) const {
+  std::vector<Scalar> together(some.size() * dim());
+  std::vector<std::int64_t> found(some.size());
+  for (std::size_t i = 0; i < some.size(); ++i) std::copy_n(rows + some[i] * dim(), dim(), together.data() + i * dim());
+  by_tree(together.data(), some.size(), found.data(), checkpoint);
+  for (std::size_t i = 0; i < some.size(); ++i) numbers[some[i]] = found[i];
+}
+
+// By some groups out of all the rows: whether most of the tree would have to be visited.
+template <class Scalar>
+bool NearestIndex::visits_much(const Scalar* rows, std::size_t row_count) const {
+  Groups<Scalar> groups(*this, rows, row_count);
+  std::size_t visits = 0;
+  for (std::size_t group = 0; group < kGroupsToDecide; ++group)
+    visits += groups.find(row_count / kLanes * group / kGroupsToDecide * kLanes);
+  return visits > leaves_for(size(), kLabelLeaf) * kGroupsToDecide / kLeavesForPanels;
+}
+
+template void NearestIndex::nearest(const float*, std::size_t, std::int64_t*, std::size_t, const Progress&) const;
+template void NearestIndex::nearest(const double*, std::size_t, std::int64_t*, std::size_t, const Progress&) const;
+
+}  // namespace silverbirch

@@ -1,0 +1,230 @@
+// The search of a node's routing copies, of floats, for the entry that is nearest. Only for files that are compiled
+// once per instruction set: all of it has internal linkage. Integers are searched by wide_routing.hpp.
+#pragma once
+
+#include "silverbirch/simd/float_vector.hpp"
+#include "silverbirch/tree/kernels/routes.hpp"
+#include "silverbirch/tree/kernels/tree_kernels.hpp"
+
+namespace silverbirch {
+namespace {
+
+// The values of kWidth entries from slot s on. Lanes are entries, the empty ones so far away that they lose.
+// D: the dimensions, or 0 to be told.
+template <class Kind, std::size_t D>
+SILVERBIRCH_INLINE Floats values_at(const float* routing, std::size_t slots, std::size_t told_dim,
+                                    const RouteQuery& query, std::size_t s) {
+  const std::size_t dim = D > 0 ? D : told_dim;
+  const float* row = routing + s;
+  Floats gap = first_gap<Kind>(query.position[0] - load(row));
+  for (std::size_t k = 1; k < dim; ++k) gap = add_gap<Kind>(gap, query.position[k] - load(row + k * slots));
+  return Kind::value(gap, load(row + dim * slots), load(row + (dim + 1) * slots), query);
+}
+
+// The least of all values, and in each lane what else is small.
+class Lowest {
+ public:
+  explicit SILVERBIRCH_INLINE Lowest(const NodeShape& shape) : number_bits_(shape.number_bits) {
+    for (std::size_t l = 0; l < kWidth; ++l) number_[l] = static_cast<int>(l);
+  }
+
+  // The values of the next slots. The slot's number takes the lowest bits of the value: one minimum finds both.
+  SILVERBIRCH_INLINE void next(Floats value) {
+    const Floats numbered = (Floats)(((Ints)value & ~number_bits_) | number_);
+    number_ += static_cast<int>(kWidth);
+    second_ = smaller(second_, larger(lowest_, numbered));
+    lowest_ = smaller(lowest_, numbered);
+  }
+
+  SILVERBIRCH_INLINE float value() const { return least(lowest_); }
+  SILVERBIRCH_INLINE std::size_t slot(float value) const {
+    return static_cast<std::size_t>(__builtin_bit_cast(int, value) & number_bits_);
+  }
+  SILVERBIRCH_INLINE bool alone(float value, float limit) const {
+    return lanes_up_to(lowest_ == broadcast(value) ? second_ : lowest_, limit) == 0;
+  }
+
+ private:
+  int number_bits_;
+  Ints number_;
+  Floats lowest_ = broadcast(3e38f), second_ = lowest_;
+};
+
+template <class Kind, std::size_t D>
+Candidates nearest_entry(const float* routing, const NodeShape& shape, std::size_t count, const RouteQuery& query,
+                         float* values) {
+  Lowest lowest(shape);
+  for (std::size_t s = 0; s < count; s += kWidth)
+    lowest.next(values_at<Kind, D>(routing, shape.slots, shape.dim, query, s));
+  const float winner = lowest.value(), limit = doubtful_limit<Kind>(winner, shape, query.squared_norm);
+  const std::size_t slot = lowest.slot(winner);
+  if (lowest.alone(winner, limit)) return {slot, limit, true};
+  for (std::size_t s = 0; s < shape.slots; s += kWidth)
+    store(values + s, values_at<Kind, D>(routing, shape.slots, shape.dim, query, s));
+  return {slot, limit, false};
+}
+
+// Of four rows, each with the values of as many slots: the slot of the least, if rounding leaves no doubt. The least
+// across lanes, a chain of operations that wait for each other, is found for all four together.
+template <std::size_t Vectors>
+SILVERBIRCH_INLINE void decide_four(RowSearch* searches, const Floats (*values)[Vectors], const NodeShape& shape) {
+  Floats lowest[4];
+#pragma GCC unroll 4
+  for (std::size_t i = 0; i < 4; ++i) {
+    lowest[i] = values[i][0];
+#pragma GCC unroll 16
+    for (std::size_t v = 1; v < Vectors; ++v) lowest[i] = smaller(lowest[i], values[i][v]);
+  }
+  const Four winners = least_of(lowest);
+  const Four norms = {searches[0].query->squared_norm, searches[1].query->squared_norm, searches[2].query->squared_norm,
+                      searches[3].query->squared_norm};
+  const Four limits = doubtful_limit<WardRowRoute>(winners, shape, norms);
+#pragma GCC unroll 4
+  for (std::size_t i = 0; i < 4; ++i) {
+    const Floats limit = broadcast(limits[i]);
+    std::uint64_t within = 0;
+#pragma GCC unroll 16
+    for (std::size_t v = 0; v < Vectors; ++v) within |= std::uint64_t{lanes_up_to(values[i][v], limit)} << (v * kWidth);
+    searches[i].slot = static_cast<std::uint32_t>(__builtin_ctzll(within));
+    searches[i].limit = limits[i];
+    searches[i].sure = (within & (within - 1)) == 0;
+  }
+}
+
+// Four rows at once, in the first slots of a node each. All loops are unrolled and the values stay in registers.
+template <std::size_t D, std::size_t Slots>
+SILVERBIRCH_INLINE void nearest_of_four(RowSearch* searches, const NodeShape& shape) {
+  constexpr std::size_t vectors = Slots / kWidth;
+  Floats values[4][vectors];
+#pragma GCC unroll 4
+  for (std::size_t i = 0; i < 4; ++i) {
+#pragma GCC unroll 16
+    for (std::size_t v = 0; v < vectors; ++v)
+      values[i][v] = values_at<WardRowRoute, D>(searches[i].routing, kGroupedSlots, D, *searches[i].query, v * kWidth);
+  }
+  decide_four<vectors>(searches, values, shape);
+}
+
+// As many slots of each node as the fullest one needs: a loop whose end cannot be foreseen would cost more.
+template <std::size_t D>
+void nearest_of_rows(RowSearch* searches, std::size_t count, std::size_t most_entries, const NodeShape& shape) {
+  std::size_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    if (most_entries <= 16)
+      nearest_of_four<D, 16>(searches + i, shape);
+    else if (most_entries <= 32)
+      nearest_of_four<D, 32>(searches + i, shape);
+    else if (most_entries <= 48)
+      nearest_of_four<D, 48>(searches + i, shape);
+    else
+      nearest_of_four<D, 64>(searches + i, shape);
+  }
+  for (; i < count; ++i) searches[i].sure = false;
+}
+
+// The gap of slots that are not looked at: about that of an empty one. Its value must not overflow.
+template <class Kind>
+constexpr float kEmptyGap = Kind::manhattan_gap ? 1e18f : 1e35f;
+
+// The gaps of some entries, one after the other from `mean` on.
+template <class Kind, std::size_t Entries>
+SILVERBIRCH_INLINE void gaps_of(const float* mean, std::size_t width, const float* position, Four* gaps) {
+  Floats sums[Entries] = {};
+  for (std::size_t k = 0; k < width; k += kWidth) {
+    const Floats here = load(position + k);
+    for (std::size_t i = 0; i < Entries; ++i) sums[i] = add_gap<Kind>(sums[i], here - load(mean + i * width + k));
+  }
+  for (std::size_t i = 0; i < Entries / 4; ++i) gaps[i] = sums_of(sums + 4 * i);
+}
+
+// Many dimensions: for the gaps lanes are dimensions, from then on they are entries. All of a mean is read at once: the
+// first dimensions alone would rule out some entries, but memory is faster than going back for the others.
+template <class Kind>
+Candidates nearest_wide_entry(const float* routing, const NodeShape& shape, std::size_t count, const RouteQuery& query,
+                              float* values) {
+  const float* first_row = routing + shape.mean_floats;
+  const float* second_row = first_row + shape.slots;
+  const std::size_t width = shape.entry_floats;
+  Lowest lowest(shape);
+  for (std::size_t s = 0; s < count; s += kWidth) {
+    Four gaps[kWidth / 4 + 1];
+    for (std::size_t q = 0; q < kWidth / 4; q += 2) {
+      const std::size_t begin = s + 4 * q;
+      gaps[q] = gaps[q + 1] = kEmptyGap<Kind> - Four{};
+      if (begin + 4 < count && kWidth > 4)
+        gaps_of<Kind, 8>(routing + begin * width, width, query.position, gaps + q);
+      else if (begin < count)
+        gaps_of<Kind, 4>(routing + begin * width, width, query.position, gaps + q);
+    }
+    const Floats value = Kind::value(joined(gaps), load(first_row + s), load(second_row + s), query);
+    store(values + s, value);
+    lowest.next(value);
+  }
+  const float winner = lowest.value(), limit = doubtful_limit<Kind>(winner, shape, query.squared_norm);
+  return {lowest.slot(winner), limit, lowest.alone(winner, limit)};
+}
+
+// Many dimensions, nodes of kWideGroupedSlots. The fours of entries of all nodes are gone through in one loop: where
+// each node has its own, its end cannot be foreseen, and nothing of the next one is fetched before.
+// Width: of an entry, or 0 to be told.
+template <std::size_t Width>
+void nearest_of_wide(RowSearch* searches, std::size_t count, const NodeShape& shape) {
+  constexpr std::size_t fours = kWideGroupedSlots / 4, vectors = kWideGroupedSlots / kWidth;
+  const std::size_t width = Width > 0 ? Width : shape.entry_floats;
+  std::uint32_t work[(kMostGrouped + 1) * fours];
+  alignas(64) float gaps[kMostGrouped * kWideGroupedSlots];
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t f = 0; f < fours; ++f) work[end + f] = static_cast<std::uint32_t>(i * fours + f);
+    end += (searches[i].count + 3) / 4;
+    for (std::size_t v = 0; v < vectors; ++v)
+      store(gaps + i * kWideGroupedSlots + v * kWidth, broadcast(kEmptyGap<WardRowRoute>));
+  }
+  for (std::size_t w = 0; w < end; ++w) {
+    const RowSearch& search = searches[work[w] / fours];
+    gaps_of<WardRowRoute, 4>(search.routing + work[w] % fours * 4 * width, width, search.query->position,
+                             reinterpret_cast<Four*>(gaps) + work[w]);
+  }
+  for (std::size_t i = 0; i < count; i += 4) {
+    const std::size_t first = i + 4 <= count ? i : count - 4;
+    Floats values[4][vectors];
+    for (std::size_t r = 0; r < 4; ++r)
+      for (std::size_t v = 0; v < vectors; ++v)
+        values[r][v] = load(gaps + (first + r) * kWideGroupedSlots + v * kWidth) *
+                       load(searches[first + r].routing + shape.mean_floats + v * kWidth);
+    decide_four<vectors>(searches + first, values, shape);
+  }
+}
+
+void nearest_of_wide_rows(RowSearch* searches, std::size_t count, std::size_t, const NodeShape& shape) {
+  if (count < 4) {
+    for (std::size_t i = 0; i < count; ++i) searches[i].sure = false;
+    return;
+  }
+  switch (shape.entry_floats) {  // a loop over as many dimensions as are known takes less time
+    case 32: return nearest_of_wide<32>(searches, count, shape);
+    case 48: return nearest_of_wide<48>(searches, count, shape);
+    case 64: return nearest_of_wide<64>(searches, count, shape);
+    default: return nearest_of_wide<0>(searches, count, shape);
+  }
+}
+
+// Of vectors of four, the values of four rows are more than the registers hold.
+template <std::size_t D>
+constexpr auto nearest_of_rows_if_wide() -> decltype(TreeKernels::nearest_of_rows) {
+  if constexpr (kWidth > 4)
+    return nearest_of_rows<D>;
+  else
+    return nullptr;
+}
+
+// In shorter vectors, fours share too little of a row's position.
+constexpr auto nearest_of_wide_rows_if_wide() -> decltype(TreeKernels::nearest_of_rows) {
+  if constexpr (kWidth > 8)
+    return nearest_of_wide_rows;
+  else
+    return nullptr;
+}
+
+}  // namespace
+}  // namespace silverbirch

@@ -1,0 +1,239 @@
+// What the tree computes from records, in doubles: distances, merged features, and whether a leaf absorbs another. Only
+// for files that are compiled once per instruction set: all of it has internal linkage.
+#pragma once
+
+#include "silverbirch/simd/float_vector.hpp"
+#include "silverbirch/tree/kernels/tree_kernels.hpp"
+#include "silverbirch/tree/kernels/wide_routing.hpp"
+
+namespace silverbirch {
+namespace {
+
+// The order of operations of sums over dimensions, the same on all instruction sets: one after the other for few, eight
+// interleaved sums for many.
+constexpr std::size_t kSums = 8, kDoubles = kWidth / 2;
+typedef double Doubles __attribute__((vector_size(kDoubles * sizeof(double)), aligned(8), may_alias));
+
+SILVERBIRCH_INLINE Doubles load(const double* p) { return *reinterpret_cast<const Doubles*>(p); }
+SILVERBIRCH_INLINE void store(double* p, Doubles v) { *reinterpret_cast<Doubles*>(p) = v; }
+
+// Two vectors of doubles as one of floats.
+SILVERBIRCH_INLINE Floats narrowed(Doubles low, Doubles high) {
+#if defined(__AVX512F__)
+  const __m512 half = _mm512_castps256_ps512(_mm512_cvtpd_ps((__m512d)low));
+  return (Floats)_mm512_insertf32x8(half, _mm512_cvtpd_ps((__m512d)high), 1);
+#elif defined(__AVX__)
+  return (Floats)_mm256_set_m128(_mm256_cvtpd_ps((__m256d)high), _mm256_cvtpd_ps((__m256d)low));
+#else
+  typedef float Half __attribute__((vector_size(8)));
+  return __builtin_shufflevector(__builtin_convertvector(low, Half), __builtin_convertvector(high, Half), 0, 1, 2, 3);
+#endif
+}
+
+SILVERBIRCH_INLINE double total_of(const double* s) {
+  return ((s[0] + s[4]) + (s[1] + s[5])) + ((s[2] + s[6]) + (s[3] + s[7]));
+}
+
+// Calls step(k, sums) for all that comes in eights, and last(k, sum) for the rest; returns the total.
+template <class Step, class Last>
+SILVERBIRCH_INLINE double interleaved_sum(std::size_t dim, Step step, Last last) {
+  Doubles sums[kSums / kDoubles] = {};
+  std::size_t k = 0;
+  for (; k + kSums <= dim; k += kSums)
+    for (std::size_t p = 0; p < kSums / kDoubles; ++p) step(k + p * kDoubles, sums[p]);
+  double s[kSums];
+  for (std::size_t p = 0; p < kSums / kDoubles; ++p) store(s + p * kDoubles, sums[p]);
+  for (std::size_t l = 0; k < dim; ++k, ++l) last(k, s[l]);
+  return total_of(s);
+}
+
+template <std::size_t D>
+SILVERBIRCH_INLINE double squared_gap(const double* a, const double* b, std::size_t dim) {
+  if constexpr (D > 0) {
+    double gap = (a[0] - b[0]) * (a[0] - b[0]);
+    for (std::size_t k = 1; k < D; ++k) gap += (a[k] - b[k]) * (a[k] - b[k]);
+    return gap;
+  } else {
+    return interleaved_sum(
+        dim,
+        [&](std::size_t k, Doubles& sum) __attribute__((always_inline)) {
+          const Doubles difference = load(a + k) - load(b + k);
+          sum += difference * difference;
+        },
+        [&](std::size_t k, double& sum) __attribute__((always_inline)) { sum += (a[k] - b[k]) * (a[k] - b[k]); });
+  }
+}
+
+// Moves a mean by a share of the way to another; returns the squared gap there was.
+template <std::size_t D>
+SILVERBIRCH_INLINE double move_mean(double* mean, const double* other, double share, std::size_t dim) {
+  if constexpr (D > 0) {
+    double gap = 0.0;
+    for (std::size_t k = 0; k < D; ++k) {
+      const double difference = other[k] - mean[k];
+      mean[k] += share * difference;
+      gap += difference * difference;
+    }
+    return gap;
+  } else {
+    return interleaved_sum(
+        dim,
+        [&](std::size_t k, Doubles& sum) __attribute__((always_inline)) {
+          const Doubles old = load(mean + k), difference = load(other + k) - old;
+          store(mean + k, old + share * difference);
+          sum += difference * difference;
+        },
+        [&](std::size_t k, double& sum) __attribute__((always_inline)) {
+          const double difference = other[k] - mean[k];
+          mean[k] += share * difference;
+          sum += difference * difference;
+        });
+  }
+}
+
+// The first record, and all others merged into it one after the other.
+template <std::size_t D>
+void merge_all(double* sum, const double* records, std::size_t count, const NodeShape& shape) {
+  const std::size_t dim = D > 0 ? D : shape.dim;
+  for (std::size_t k = 0; k < dim + 2; ++k) sum[k] = records[k];
+  for (std::size_t i = 1; i < count; ++i) {
+    const double* other = records + i * shape.record_doubles;
+    const double weight = sum[dim], sum_of_weights = weight + other[dim], share = other[dim] / sum_of_weights;
+    const double gap = move_mean<D>(sum, other, share, dim);
+    sum[dim] = sum_of_weights;
+    sum[dim + 1] += other[dim + 1] + weight * share * gap;
+  }
+}
+
+template <std::size_t D>
+void widen(const float* __restrict row, std::size_t told_dim, double* __restrict wide) {
+  const std::size_t dim = D > 0 ? D : told_dim;
+  for (std::size_t k = 0; k < dim; ++k) wide[k] = static_cast<double>(row[k]);
+}
+
+// The squared distance of two features whose squared gap is known.
+SILVERBIRCH_INLINE double squared_by_gap(CfDistance distance, double gap, const Feature& a, const Feature& b,
+                                         std::size_t dim) {
+  switch (distance) {
+    case CfDistance::centroid: return CentroidDistance::squared(gap, a.weight, a.sse, b.weight, b.sse);
+    case CfDistance::average: return AverageDistance::squared(gap, a.weight, a.sse, b.weight, b.sse);
+    case CfDistance::diameter: return DiameterDistance::squared(gap, a.weight, a.sse, b.weight, b.sse);
+    case CfDistance::ward: return WardDistance::squared(gap, a.weight, a.sse, b.weight, b.sse);
+    case CfDistance::radius: return RadiusDistance::squared(gap, a.weight, a.sse, b.weight, b.sse);
+    case CfDistance::manhattan: break;
+  }
+  double manhattan = 0.0;
+  for (std::size_t k = 0; k < dim; ++k) manhattan += __builtin_fabs(a.mean[k] - b.mean[k]);
+  return ManhattanDistance::squared(manhattan, a.weight, a.sse, b.weight, b.sse);
+}
+
+template <std::size_t D>
+double squared_distance(CfDistance distance, const Feature& a, const Feature& b, std::size_t told_dim) {
+  const std::size_t dim = D > 0 ? D : told_dim;
+  return squared_by_gap(distance, squared_gap<D>(a.mean, b.mean, dim), a, b, dim);
+}
+
+template <std::size_t D>
+void squared_distances(CfDistance distance, const Feature& from, const Feature* to, std::size_t count,
+                       std::size_t told_dim, double* squared) {
+  for (std::size_t i = 0; i < count; ++i) squared[i] = squared_distance<D>(distance, from, to[i], told_dim);
+}
+
+// The sum of a squared gap is one chain of additions that wait for each other: four chains take as long as one.
+template <>
+void squared_distances<0>(CfDistance distance, const Feature& from, const Feature* to, std::size_t count,
+                          std::size_t dim, double* squared) {
+  constexpr std::size_t kChains = 4;
+  std::size_t i = 0;
+  for (; i + kChains <= count; i += kChains) {
+    Doubles sums[kChains][kSums / kDoubles] = {};
+    std::size_t k = 0;
+    for (; k + kSums <= dim; k += kSums)
+      for (std::size_t p = 0; p < kSums / kDoubles; ++p) {
+        const Doubles here = load(from.mean + k + p * kDoubles);
+        for (std::size_t c = 0; c < kChains; ++c) {
+          const Doubles difference = here - load(to[i + c].mean + k + p * kDoubles);
+          sums[c][p] += difference * difference;
+        }
+      }
+    for (std::size_t c = 0; c < kChains; ++c) {
+      double s[kSums];
+      for (std::size_t p = 0; p < kSums / kDoubles; ++p) store(s + p * kDoubles, sums[c][p]);
+      const double* mean = to[i + c].mean;
+      for (std::size_t l = 0; k + l < dim; ++l)
+        s[l] += (from.mean[k + l] - mean[k + l]) * (from.mean[k + l] - mean[k + l]);
+      squared[i + c] = squared_by_gap(distance, total_of(s), from, to[i + c], dim);
+    }
+  }
+  for (; i < count; ++i) squared[i] = squared_distance<0>(distance, from, to[i], dim);
+}
+
+void add_difference(double* sum, const double* mean, const double* base, std::size_t dim) {
+  for (std::size_t k = 0; k < dim; ++k) sum[k] += mean[k] - base[k];
+}
+
+// True only if the squared radius of the merged feature is below the threshold by more than rounding, and than what is
+// lost where numbers become too small. Most rows are absorbed, and products take less time than the exact quotients.
+SILVERBIRCH_INLINE bool surely_within(double squared_threshold, double gap, double n_a, double s_a, double n_b,
+                                      double s_b) {
+  const double n = n_a + n_b, sum = (s_a + s_b) * n + n_a * n_b * gap;
+  return sum > 1e-200 && sum < (1.0 - 1e-12) * squared_threshold * n * n;
+}
+
+// Moves a mean by a share of the way to another, and renews its routing copy.
+template <std::size_t D>
+SILVERBIRCH_INLINE void move_and_copy(double* __restrict record, const double* __restrict other, double share,
+                                      float* __restrict routing, const NodeShape& shape, std::size_t slot,
+                                      const double* __restrict origin) {
+  const std::size_t dim = D > 0 ? D : shape.dim;
+  if constexpr (D > 0) {
+    for (std::size_t k = 0; k < D; ++k) record[k] += share * (other[k] - record[k]);
+    write_routing<D>(routing, shape, slot, record, origin);
+  } else {
+    float* place = routing + slot * shape.entry_floats;
+    const auto moved = [&](std::size_t k) __attribute__((always_inline)) {
+      const Doubles old = load(record + k), here = old + share * (load(other + k) - old);
+      store(record + k, here);
+      return here - load(origin + k);
+    };
+    std::size_t k = 0;
+    for (; k + kWidth <= dim; k += kWidth) {
+      const Doubles low = moved(k), high = moved(k + kDoubles);
+      store(place + k, narrowed(low, high));
+    }
+    for (; k < dim; ++k) {
+      record[k] += share * (other[k] - record[k]);
+      place[k] = static_cast<float>(record[k] - origin[k]);
+    }
+    write_rows(routing, shape, slot, record[dim], record[dim + 1]);
+  }
+}
+
+// Rounded: the routing copies are integers.
+template <std::size_t D, bool kRounded = false>
+bool absorb_within(CfDistance criterion, double squared_threshold, double* __restrict record, float* __restrict routing,
+                   const NodeShape& shape, std::size_t slot, const Feature& other, const double* __restrict origin) {
+  const std::size_t dim = D > 0 ? D : shape.dim;
+  const double weight = record[dim], sse = record[dim + 1];
+  const double gap = squared_gap<D>(other.mean, record, dim);
+  const bool surely =
+      criterion == CfDistance::radius && surely_within(squared_threshold, gap, other.weight, other.sse, weight, sse);
+  if (!surely && !(squared_by_gap(criterion, gap, other, {weight, record, sse}, dim) <= squared_threshold))
+    return false;
+  const double sum_of_weights = weight + other.weight, share = other.weight / sum_of_weights;
+  const double* __restrict mean = other.mean;
+  record[dim] = sum_of_weights;
+  record[dim + 1] = sse + (other.sse + weight * share * gap);
+  if constexpr (kRounded) {
+    const auto gap_after = [&](std::size_t k) __attribute__((always_inline)) {
+      return moved_gap(record, mean, share, origin, k, dim);
+    };
+    write_rounded(routing, shape, slot, gap_after, record[dim], record[dim + 1]);
+  } else {
+    move_and_copy<D>(record, mean, share, routing, shape, slot, origin);
+  }
+  return true;
+}
+
+}  // namespace
+}  // namespace silverbirch

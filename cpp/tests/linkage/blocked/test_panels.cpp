@@ -1,0 +1,159 @@
+#include <algorithm>
+#include <limits>
+
+#include "check.hpp"
+#include "data.hpp"
+#include "silverbirch/linkage/blocked/neighbour_search.hpp"
+#include "silverbirch/linkage/blocked/panels.hpp"
+
+using namespace silverbirch;
+
+namespace {
+
+// What the filter says of every pair is at most the distance, and, where float32 can tell, not much less.
+void check_bounds(const Features& features, CfDistance distance, FilterForm form, double tightness) {
+  ClusterPanels clusters(view(features), distance, Vote::by_weight);
+  clusters.prepare(form, no_progress);
+  QueryPack pack(clusters, form);
+  const float everything = std::numeric_limits<float>::infinity();
+  for (ClusterId query = 0; query < features.size(); ++query) {
+    pack.load(&query, 1);
+    std::size_t seen = 0;
+    for (std::size_t panel = 0; panel < clusters.panels(); ++panel)
+      pack.sweep(panel, &everything, kNoCuts.cuts, [&](std::size_t, std::size_t lane, float bound) {
+        const ClusterId id = clusters.id_at(panel * kPanelLanes + lane);
+        const double exact = clusters.distance(query, id), least = static_cast<double>(bound) * clusters.bound_unit();
+        CHECK(exact == clusters.distance(id, query));
+        CHECK(least <= exact);
+        if (id != query && tightness > 0.0) CHECK(least >= tightness * exact);
+        ++seen;
+      });
+    CHECK(seen == features.size());  // and nothing of an empty lane
+  }
+}
+
+std::vector<FilterForm> forms() {
+  if (kernels().pair_filter->has_bytes()) return {FilterForm::bytes, FilterForm::product, FilterForm::difference};
+  return {FilterForm::product, FilterForm::difference};
+}
+
+// Groups of which each is `spread` wide, about corners of a cube; weights and sses of all magnitudes.
+Features groups(std::size_t count, std::size_t dim, double spread, double offset) {
+  std::vector<double> points = random_points(count, dim, 5);
+  for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t k = 0; k < dim; ++k)
+      points[i * dim + k] = offset + (i % 5 == k % 5 ? 1.0 : 0.0) + spread * points[i * dim + k];
+  Features features = as_features(points, dim);
+  for (std::size_t i = 0; i < count; ++i) {
+    features.weight[i] = std::pow(10.0, static_cast<double>(i % 7) - 3.0);
+    features.sse[i] = i % 3 == 0 ? 0.0 : spread * spread * features.weight[i];
+  }
+  return features;
+}
+
+void filter_gives_lower_bounds() {
+  for (const CfDistance distance : {CfDistance::ward, CfDistance::average, CfDistance::centroid})
+    for (const std::size_t dim : {1, 7, 128, 129, 300}) {
+      for (const FilterForm form : forms()) {
+        const double tightness = dim < 100 ? 0.0 : form == FilterForm::bytes ? 0.9 : 0.98;
+        check_bounds(groups(70, dim, 1.0, 0.0), distance, form, tightness);
+        check_bounds(groups(70, dim, 1.0, 1e8), distance, form, tightness);
+        check_bounds(groups(70, dim, 1e90, 0.0), distance, form, tightness);
+        check_bounds(groups(70, dim, 1e-9, 0.0), distance, form, 0.0);
+      }
+      // Products cannot tell these apart, differences can.
+      check_bounds(groups(70, dim, 1e-4, 0.0), distance, FilterForm::difference, dim < 100 ? 0.0 : 0.98);
+    }
+}
+
+// Every byte as large as can be, in as many dimensions as there may be.
+void sums_of_bytes_do_not_overflow() {
+  if (!kernels().pair_filter->has_bytes()) return;
+  std::vector<double> points(4 * kMostByteDimensions, 1.0);
+  std::fill_n(points.begin(), 2 * kMostByteDimensions, -1.0);
+  points[0] = points[2 * kMostByteDimensions] = 0.5;
+  check_bounds(as_features(points, kMostByteDimensions), CfDistance::ward, FilterForm::bytes, 0.0);
+  ClusterPanels clusters(view(as_features(points, kMostByteDimensions)), CfDistance::ward, Vote::by_weight);
+  CHECK(clusters.fastest_form() == FilterForm::bytes);
+}
+
+// In every form, before the dead are swept out and after, and if it is prepared only then.
+void the_dead_are_nowhere() {
+  for (const FilterForm form : forms())
+    for (const bool late : {false, true}) {
+      const Features features = groups(70, 40, 1.0, 0.0);
+      ClusterPanels clusters(view(features), CfDistance::ward, Vote::by_weight);
+      if (!late) clusters.prepare(form, no_progress);
+      for (ClusterId a = 0; a < 30; ++a) clusters.merge(a, a + 35);
+      if (late) clusters.prepare(form, no_progress);
+      for (int compacted = 0; compacted < 2; ++compacted, clusters.compact()) {
+        QueryPack pack(clusters, form);
+        const ClusterId query = 69;
+        pack.load(&query, 1);
+        const float everything = std::numeric_limits<float>::infinity();
+        std::size_t seen = 0;
+        for (std::size_t panel = 0; panel < clusters.panels(); ++panel)
+          pack.sweep(panel, &everything, kNoCuts.cuts, [&](std::size_t, std::size_t lane, float) {
+            CHECK(clusters.id_at(panel * kPanelLanes + lane) != kNobody);
+            ++seen;
+          });
+        CHECK(seen == 40);
+      }
+    }
+}
+
+void merged_clusters_are_where_the_features_say() {
+  const std::size_t dim = 20;
+  Features features = groups(40, dim, 0.5, 3.0);
+  ClusterPanels clusters(view(features), CfDistance::ward, Vote::by_weight);
+  for (const auto& [a, b] : {std::pair<ClusterId, ClusterId>{3, 7}, {0, 39}, {7, 39}, {4, 5}}) {
+    clusters.merge(a, b);
+    features.absorb(b, features[a]);
+  }
+  clusters.compact();
+  CHECK(clusters.slots() == 36);
+  for (std::size_t slot = 1; slot < clusters.slots(); ++slot) {
+    const ClusterId a = clusters.id_at(0), b = clusters.id_at(slot);
+    CHECK(clusters.id_at(slot - 1) < b);
+    double gap = 0.0;
+    for (std::size_t k = 0; k < dim; ++k) gap += std::pow(features[a].mean[k] - features[b].mean[k], 2);
+    const double expected = gap / (1.0 / features.weight[a] + 1.0 / features.weight[b]);
+    CHECK(close(clusters.distance(a, b), expected, 1e-13));
+  }
+}
+
+void shortlists_hold_the_least_and_cut_at_the_next() {
+  Shortlists lists(2, 4), more(1, 4);
+  for (int i = 0; i < 100; ++i) {
+    const int value = i * 37 % 100;  // every number once
+    (i % 2 == 0 ? lists : more).offer(0, {static_cast<float>(value), static_cast<ClusterId>(value)});
+  }
+  more.finish(0);
+  lists.join(0, more, 0);
+  lists.finish(0);
+  std::vector<ClusterId> kept;
+  for (const Candidate* c = lists.begin(0); c != lists.end(0); ++c) kept.push_back(c->id);
+  std::sort(kept.begin(), kept.end());
+  CHECK((kept == std::vector<ClusterId>{0, 1, 2, 3}));
+  CHECK(lists.cut(0) == 4.0f);
+  CHECK(lists.begin(1) == lists.end(1));
+  // Of equals it keeps as many, wherever they come from.
+  Shortlists equals(1, 4), others(1, 4);
+  for (ClusterId id = 0; id < 20; ++id) others.offer(0, {7.0f, id});
+  others.finish(0);
+  equals.join(0, others, 0);
+  CHECK(equals.end(0) - equals.begin(0) == 4);
+}
+
+}  // namespace
+
+int main() {
+  for (const std::string_view name : supported_instruction_sets()) {
+    use_instruction_set(name);
+    filter_gives_lower_bounds();
+    sums_of_bytes_do_not_overflow();
+    the_dead_are_nowhere();
+    merged_clusters_are_where_the_features_say();
+  }
+  shortlists_hold_the_least_and_cut_at_the_next();
+}

@@ -1,0 +1,68 @@
+"""A generator of chunks as a source."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+from .columns import Request, Wanted, choose
+from .formats.frames import as_table
+from .source import START, Chunk, Position, RowSource
+from .table import Table
+
+
+class ChunkSource(RowSource):
+    """What a generator gives: arrays, data frames or record batches, as they come. The first one says which columns;
+    those without rows are passed over."""
+
+    repeatable = False
+    n_rows = None
+
+    def __init__(self, items: Iterator[Any], request: Request) -> None:
+        self._request = request
+        self._numbered = enumerate(items)
+        first = self._next_table()
+        if first is None:
+            raise ValueError("the stream has no rows: at least one is needed")
+        self._first: tuple[int, Table] | None = first
+        self._wanted = self._choose(first[1], request)
+        self.names = self._wanted.names if first[1].named else None
+        self.n_dimensions = len(self._wanted.names)
+
+    def _next_table(self) -> tuple[int, Table] | None:
+        for number, item in self._numbered:
+            table = as_table(item, f"chunk {number} of the stream")
+            if table.n_rows != 0:
+                return number, table
+        return None
+
+    def _choose(self, table: Table, request: Request) -> Wanted:
+        return choose([(table.label, table.fields)], request)
+
+    def _wanted_of(self, table: Table) -> Wanted:
+        """The columns of the first chunk, each chunk in its own precision."""
+        if table.named != (self.names is not None) or (
+            self._request.columns is None and not table.named and len(table.fields) != self._n_fields()
+        ):
+            raise ValueError(f"{table.label} has {len(table.fields)} columns, not those of the first chunk")
+        return self._choose(table, self._request._replace(columns=self._wanted.names))
+
+    def _n_fields(self) -> int:
+        return self.n_dimensions + (self._request.id_column is not None)
+
+    def chunks(self, begin: Position = START, *, with_ids: bool = False) -> Iterator[Chunk]:
+        if self._first is None:
+            raise ValueError("the stream was read already and cannot be read again: pass a new one")
+        tables = itertools.chain([self._first], iter(self._next_table, None))
+        self._first = None
+        for number, table in tables:
+            if number < begin.file:
+                continue
+            wanted = self._wanted_of(table).with_ids(with_ids)
+            assert table.n_rows is not None
+            for piece in table.pieces(wanted, 0, table.n_rows):
+                yield Chunk(piece.rows, piece.ids, Position(number, 0), Position(number + 1, 0))
+
+    def place(self, position: Position) -> str:
+        return f"row {position.row} of chunk {position.file}"

@@ -1,0 +1,132 @@
+"""CSV and TSV files, plain or compressed, by Arrow's reader."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..columns import Wanted, arrow_fields, without_first
+from ..table import needed, reading
+from .parquet import FileTable
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# Arrow keeps up to 32 blocks read ahead whatever one asks for, so a block is small; the first one tells the types.
+_BLOCK, _FIRST_BLOCK, _LONGEST_BLOCK = 1 << 18, 1 << 20, 1 << 28
+_LINES = 16  # at least, as long as the first, in a block: each column of each block costs
+_CODECS = {".gz": "gzip", ".zst": "zstd"}
+
+
+class CsvTable(FileTable):
+    """The first block of the file tells which columns are numbers; those are then read as float64 throughout, because a
+    column that begins with whole numbers may go on with fractions. Ids are read as text, as written."""
+
+    ids_are_text = True
+
+    def __init__(self, path: Path) -> None:
+        self._tabs = ".tsv" in "".join(path.suffixes[-2:]).lower()
+        self._codec = _CODECS.get(path.suffix.lower())
+        self._block = _BLOCK
+        self.fields = ()
+        super().__init__(path)
+
+    def _file(self) -> tuple[Any, Any]:
+        """The text, and the file whose position tells how far it was read.
+
+        They are not to be closed: a thread of Arrow may still be reading ahead. It would go on with the descriptor,
+        which by then could be that of the next file, and take a block away from it. Who lets go last closes them.
+        """
+        pa = needed("pyarrow")
+        file = pa.OSFile(str(self.path))
+        return (file if self._codec is None else pa.CompressedInputStream(file, self._codec)), file
+
+    def _reader(self, text: Any, block: int, types: dict[str, Any] | None = None) -> Any:
+        csv = needed("pyarrow.csv")
+        return csv.open_csv(
+            text,
+            read_options=csv.ReadOptions(use_threads=False, block_size=block),
+            parse_options=csv.ParseOptions(
+                delimiter="\t" if self._tabs else ",",
+                newlines_in_values=True,
+                ignore_empty_lines=len(self.fields) != 1,  # of one column, an empty line is a missing value
+            ),
+            convert_options=csv.ConvertOptions(column_types=types, include_columns=list(types or ())),
+        )
+
+    def _open(self) -> None:
+        while True:
+            try:
+                schema = self._reader(self._file()[0], max(self._block, _FIRST_BLOCK)).schema
+                break
+            except ValueError as error:
+                self._grow_block(error)
+        self.fields = arrow_fields(schema)
+        names = [field.name for field in self.fields]
+        self._check_header(names)
+        self._block = max(self._block, _LINES * sum(map(len, names)))
+        boolean = needed("pyarrow").bool_()
+        self._booleans = {field.name for field in schema if field.type == boolean}
+
+    def _check_header(self, names: list[str]) -> None:
+        """A first line of numbers is a row that would be lost; but 0, 1, 2, … are the names pandas gives columns."""
+        if all(map(_is_number, names)) and names != [str(i) for i in range(len(names))]:
+            raise ValueError(
+                f"{self.path} begins with numbers where the names of the columns should be "
+                f"({', '.join(names[:3])}{', …' if len(names) > 3 else ''}): add a first line with names"
+            )
+
+    def _grow_block(self, error: ValueError) -> None:
+        """A line longer than a block cannot be read; any other error is raised again."""
+        if "straddling" not in str(error) or self._block >= _LONGEST_BLOCK:
+            raise error
+        self._block *= 4
+
+    def batches(self, wanted: Wanted, begin: int, chunk_rows: int) -> Iterator[pa.RecordBatch]:
+        while True:
+            try:
+                for batch in self._batches_from(begin, self._types(wanted)):
+                    begin += batch.num_rows
+                    yield batch
+                return
+            except ValueError as error:
+                self._grow_block(error)
+
+    def _batches_from(self, begin: int, types: dict[str, Any]) -> Iterator[pa.RecordBatch]:
+        with self._saying_which_column(), reading(self.label):
+            text, file = self._file()
+            block = self._block
+            reader = self._reader(text, block, types)
+            # A batch is a block of text; of a compressed file only the position is known, ahead by what is read ahead.
+            read = self._noting_bytes(reader, lambda n: min(n * block, self.n_bytes) if text is file else file.tell())
+            yield from without_first(read, begin)
+
+    def _types(self, wanted: Wanted) -> dict[str, Any]:
+        pa = needed("pyarrow")
+        types = {name: pa.bool_() if name in self._booleans else pa.float64() for name in wanted.names}
+        return types if wanted.id_column is None else {**types, wanted.id_column: pa.string()}
+
+    @contextlib.contextmanager
+    def _saying_which_column(self) -> Iterator[None]:
+        try:
+            yield
+        except ValueError as error:
+            found = re.search(r"column #(\d+): (?:Row #(\d+): )?.*invalid value '(.*)'", str(error), re.DOTALL)
+            if found is None:
+                raise
+            column, line, value = self.fields[int(found[1])].name, found[2], found[3]
+            raise ValueError(
+                f"{self.path}{f', line {line}' if line else ''}: column {column!r} holds {value!r} where numbers came "
+                "before: correct it, or choose other columns by columns= (--columns)"
+            ) from None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,116 @@
+"""Arrays in memory and in .npy files: columns without names."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...checks import Rows, as_array
+from ..columns import Field, Wanted
+from ..table import Piece, Table, needed, reading
+
+
+class ArrayTable(Table):
+    """An array in memory, or mapped. Rows that are contiguous float32 or float64 already are passed on as they are."""
+
+    named = False
+
+    def __init__(self, array: Any, label: str = "the array") -> None:
+        self.label = label
+        if np.ma.is_masked(array):
+            raise ValueError(f"{label} has masked values: drop or fill missing values first")
+        self._array = as_array(array, label)
+        self._describe(self._array.shape, self._array.dtype)
+
+    def _describe(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        if len(shape) != 2:
+            raise ValueError(f"{self.label} is {len(shape)}-D: rows need a 2-D array of (rows, columns)")
+        if dtype.kind not in "fiubO":
+            raise ValueError(f"{self.label} holds {dtype}: only real numbers can be clustered")
+        single = dtype.kind == "f" and dtype.itemsize <= 4
+        self.n_rows = shape[0]
+        self.fields = tuple(Field(str(number), str(dtype), True, single) for number in range(shape[1]))
+
+    def pieces(self, wanted: Wanted, begin: int, chunk_rows: int) -> Iterator[Piece]:
+        assert self.n_rows is not None
+        chosen = [int(name) for name in wanted.names]
+        take: Any = slice(None) if chosen == list(range(len(self.fields))) else chosen
+        for start in range(begin, self.n_rows, chunk_rows):
+            end = min(start + chunk_rows, self.n_rows)
+            block = self._block(start, end)
+            ids = None if wanted.id_column is None else _ids(block[:, int(wanted.id_column)])
+            yield Piece(_as_rows(block[:, take], wanted.dtype, self.label), ids, end == self.n_rows)
+
+    def _block(self, start: int, end: int) -> NDArray[Any]:
+        return self._array[start:end]
+
+
+def _ids(values: NDArray[Any]) -> Any:
+    """As Arrow takes them: in this machine's order of bytes, at most 8 of them."""
+    kind = np.dtype(np.float64) if values.dtype.kind == "f" and values.itemsize > 8 else values.dtype.newbyteorder("=")
+    return needed("pyarrow").array(np.ascontiguousarray(values, dtype=kind))
+
+
+def _as_rows(block: NDArray[Any], dtype: np.dtype[Any], label: str) -> Rows:
+    try:
+        rows: Rows = np.ascontiguousarray(block, dtype=dtype)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"{label} holds values that are not numbers: {error}") from None
+    return rows
+
+
+class NpyTable(ArrayTable):
+    """A .npy file, read by seeking: a mapped file would count as memory in use and fail where it is cut short later."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.label = str(path)
+        self.n_bytes = path.stat().st_size
+        if self.n_bytes == 0:
+            raise ValueError(f"{path} is empty")
+        with reading(self.label), path.open("rb") as file:
+            shape, self._columns_first, self._dtype = self._header(file)
+            self._begin = file.tell()
+        self._describe(shape, self._dtype)
+        if self._dtype.hasobject:
+            raise ValueError(f"{path} holds pickled objects, which are never loaded: save it with a number type")
+        if min(shape) < 0:
+            raise ValueError(f"{path} claims to have shape {shape}, which cannot be")
+        needed_bytes = self._begin + int(shape[0]) * int(shape[1]) * self._dtype.itemsize
+        if self.n_bytes < needed_bytes:
+            raise ValueError(f"{path} is cut short: {self.n_bytes} bytes of {needed_bytes}")
+
+    def _header(self, file: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+        try:
+            version = np.lib.format.read_magic(file)
+            if version == (1, 0):
+                return np.lib.format.read_array_header_1_0(file)
+            if version == (2, 0):
+                return np.lib.format.read_array_header_2_0(file)
+        except ValueError as error:
+            reason = str(error).partition("\n")[0]
+            raise ValueError(f"{self.path} is not an array written by numpy.save: {reason}") from None
+        raise ValueError(f"{self.path} holds an array of named fields: save its numbers as a plain 2-D array")
+
+    def _block(self, start: int, end: int) -> NDArray[Any]:
+        assert self.n_rows is not None
+        columns = len(self.fields)
+        with reading(self.label), self.path.open("rb") as file:
+            if not self._columns_first:
+                return self._values(file, start * columns, (end - start) * columns).reshape(-1, columns)
+            block = np.empty((end - start, columns), dtype=self._dtype)
+            for column in range(columns):
+                block[:, column] = self._values(file, column * self.n_rows + start, end - start)
+            return block
+
+    def _values(self, file: Any, first: int, count: int) -> NDArray[Any]:
+        file.seek(self._begin + first * self._dtype.itemsize, os.SEEK_SET)
+        values = np.empty(count, dtype=self._dtype)
+        if file.readinto(values.view(np.uint8)) < values.nbytes:
+            raise ValueError(f"{self.path} was cut short while it was read")
+        return values

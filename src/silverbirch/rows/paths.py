@@ -1,0 +1,83 @@
+"""Which files a path, a folder or a pattern means, and who reads them."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from .formats.csv import CsvTable
+from .formats.npy import NpyTable
+from .formats.parquet import ArrowFileTable, ArrowStreamTable, ParquetTable
+from .table import Table
+
+_READERS: dict[str, Callable[[Path], Table]] = {
+    ".parquet": ParquetTable,
+    ".pq": ParquetTable,
+    ".csv": CsvTable,
+    ".tsv": CsvTable,
+    ".csv.gz": CsvTable,
+    ".tsv.gz": CsvTable,
+    ".csv.zst": CsvTable,
+    ".tsv.zst": CsvTable,
+    ".arrow": ArrowFileTable,
+    ".feather": ArrowFileTable,
+    ".ipc": ArrowFileTable,
+    ".arrows": ArrowStreamTable,
+    ".npy": NpyTable,
+}
+
+
+def is_path(source: Any) -> bool:
+    return isinstance(source, str | os.PathLike)
+
+
+def tables_at(paths: Iterable[str | os.PathLike[str]]) -> list[Table]:
+    """One table for each file that is meant, in order."""
+    return [_reader(path)(path) for given in paths for path in _files_of(given)]
+
+
+def _files_of(given: str | os.PathLike[str]) -> list[Path]:
+    if not os.fspath(given):  # Path would take it for the folder one is in
+        raise FileNotFoundError("the name of a file is empty: name a file or a folder")
+    path = Path(given)
+    if path.is_dir():
+        return _files_below(path)
+    if path.exists():
+        return [path]
+    matches = sorted(glob.glob(os.fspath(given), recursive=True)) if glob.has_magic(os.fspath(given)) else []
+    if not matches:
+        raise FileNotFoundError(f"{os.fspath(given)}: there is no such file or folder")
+    return [file for match in map(Path, matches) for file in (_files_below(match) if match.is_dir() else [match])]
+
+
+def _files_below(folder: Path) -> list[Path]:
+    """All that can be read, in order of their paths; names that begin with . or _ belong to other programs."""
+    files = [
+        path
+        for path in folder.rglob("*")
+        if _suffix(path) is not None
+        and not any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
+        and path.is_file()
+    ]
+    if not files:
+        raise FileNotFoundError(f"{folder}: there are no files in this folder that can be read ({_known()})")
+    return sorted(files)
+
+
+def _suffix(path: Path) -> str | None:
+    name = path.name.lower()
+    return next((suffix for suffix in _READERS if name.endswith(suffix)), None)
+
+
+def _reader(path: Path) -> Callable[[Path], Table]:
+    suffix = _suffix(path)
+    if suffix is None:
+        raise ValueError(f"{path}: files are read by the end of their names, which can be {_known()}")
+    return _READERS[suffix]
+
+
+def _known() -> str:
+    return ", ".join(_READERS)

@@ -1,0 +1,113 @@
+"""Tables as a source: one, or several with the same columns, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..checks import Floats
+from .columns import Request, choose
+from .formats.frames import ArrowReaderTable
+from .source import START, Chunk, Position, RowSource, usual_chunk_rows
+from .table import Table
+
+
+class TableSource(RowSource):
+    """A chunk never has rows of two tables."""
+
+    def __init__(self, tables: Sequence[Table], request: Request, chunk_rows: int | None) -> None:
+        self._tables = tables
+        _check_names(tables)
+        self._wanted = choose([(table.label, table.fields) for table in tables], request)
+        self.names = self._wanted.names if tables[0].named else None
+        self.n_dimensions = len(self._wanted.names)
+        counts = [table.n_rows for table in tables]
+        self.n_rows = None if None in counts else sum(count or 0 for count in counts)
+        self.repeatable = not any(isinstance(table, ArrowReaderTable) for table in tables)
+        self._used = False
+        self._ids_as_text = len(_id_types(tables, self._wanted.id_column)) > 1
+        self._chunk_rows = chunk_rows or usual_chunk_rows(self.n_dimensions)
+        self._files = [table for table in tables if hasattr(table, "path")]
+        self._opened = [_fingerprint(table) for table in self._files]
+        if self.n_rows == 0:
+            raise ValueError(f"{_and_others(tables)} has no rows: at least one is needed")
+
+    def chunks(self, begin: Position = START, *, with_ids: bool = False) -> Iterator[Chunk]:
+        if self._used and not self.repeatable:
+            raise ValueError(f"{self._tables[0].label} was read already and cannot be read again: pass a new one")
+        self._used = True
+        wanted = self._wanted.with_ids(with_ids)
+        empty = begin == START
+        for file in range(begin.file, len(self._tables)):
+            row = begin.row if file == begin.file else 0
+            for piece in self._tables[file].pieces(wanted, row, self._chunk_rows):
+                here, row = Position(file, row), row + len(piece.rows)
+                empty = False
+                ids = (
+                    piece.ids.cast("string") if with_ids and self._ids_as_text and piece.ids is not None else piece.ids
+                )
+                yield Chunk(piece.rows, ids, here, Position(file + 1, 0) if piece.last else Position(file, row))
+        if empty:
+            raise ValueError(f"{_and_others(self._tables)} has no rows: at least one is needed")
+        self._check_unchanged()
+
+    def _check_unchanged(self) -> None:
+        """The passes over an input belong together: rows that came or went between them would get wrong labels."""
+        for before, now in zip(self._opened, map(_fingerprint, self._files), strict=True):
+            if now != before:
+                raise ValueError(f"{now['name']} was changed while it was read: leave it alone and try again")
+
+    def place(self, position: Position) -> str:
+        if len(self._tables) == 1 and not self._files:
+            return f"row {position.row}"
+        return f"row {position.row} of {self._tables[position.file].label}"
+
+    def fraction(self, position: Position) -> float | None:
+        if not self._files and self.n_rows is None:
+            return None
+        sizes = [table.n_bytes if self.n_rows is None else table.n_rows or 0 for table in self._tables]
+        done = float(sum(sizes[: position.file]))
+        if position.file < len(sizes):
+            done += sizes[position.file] * (self._tables[position.file].share(position.row) or 0.0)
+        return done / max(1, sum(sizes))
+
+    def fingerprint(self) -> list[dict[str, Any]] | None:
+        return self._opened or None
+
+    def extremes(self) -> tuple[Floats, Floats] | None:
+        found = []
+        for table in self._tables:
+            both = table.extremes(self._wanted.names)
+            if both is None:
+                return None
+            found.append(both)
+        low, high = np.min([low for low, _ in found], axis=0), np.max([high for _, high in found], axis=0)
+        return (low, high) if np.isfinite([low, high]).all() else None
+
+
+def _id_types(tables: Sequence[Table], id_column: str | None) -> set[str]:
+    """The types that the ids of all files come in: where there are several, text serves for all."""
+    return {
+        "string" if table.ids_are_text else field.type
+        for table in tables
+        for field in table.fields
+        if field.name == id_column
+    }
+
+
+def _fingerprint(table: Any) -> dict[str, Any]:
+    status = table.path.stat()
+    return {"name": str(table.path), "bytes": status.st_size, "mtime_ns": status.st_mtime_ns}
+
+
+def _check_names(tables: Sequence[Table]) -> None:
+    with_names = [table.label for table in tables if table.named]
+    without = [table.label for table in tables if not table.named]
+    if with_names and without:
+        raise ValueError(f"{without[0]} has columns without names but {with_names[0]} has names: read them apart")
+
+
+def _and_others(tables: Sequence[Table]) -> str:
+    return tables[0].label + (f" and {len(tables) - 1} more files" if len(tables) > 1 else "")

@@ -1,0 +1,258 @@
+"""The container of model files: named arrays and plain values, in the layout of safetensors.
+
+    8 bytes     the length of the header, little-endian
+    header      JSON: {"__metadata__": {format, version, sha256, kind, state}, name: {dtype, shape, data_offsets}, …}
+    arrays      little-endian, in the order of the header, to the end of the file
+
+Nothing is pickled and nothing is compressed, so that a file cannot run code or unpack to more than it is. All that it
+claims is compared with its size before memory is allocated. docs/model-files.md has the layout byte by byte.
+"""
+
+import hashlib
+import json
+import math
+import os
+import re
+import reprlib
+import stat
+from io import BufferedReader
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..checks import bytes_text, physical_memory
+from ..errors import MemoryLimitError, ModelFileError
+from .atomic import new_file
+
+Arrays: TypeAlias = dict[str, NDArray[Any]]
+Entry: TypeAlias = tuple[str, np.dtype[Any], list[int]]
+
+FORMAT_VERSION = 1
+_MAGIC = b'{"__metadata__":{"format":"silverbirch","version":"'
+_BEFORE_DIGEST = b'","sha256":"'
+_NO_DIGEST = "0" * 64  # stands where the digest will be while it is computed
+_LARGEST_HEADER = 8 << 20
+_KIND = re.compile("[a-z][a-z-]{0,31}")
+_DTYPES = {name: np.dtype(code) for name, code in
+           {"F64": "<f8", "I64": "<i8", "F32": "<f4", "U32": "<u4", "U8": "u1"}.items()}  # fmt: skip
+
+
+# -- writing
+
+
+def write(path: str | os.PathLike[str], kind: str, state: dict[str, Any], arrays: Arrays) -> None:
+    """Plain values that JSON knows, and arrays, over what may be there. The same content gives the same bytes."""
+    # The widest numbers come first, so that each array begins at a multiple of its numbers' size.
+    stored = {name: _storable(name, array) for name, array in arrays.items()}
+    stored = dict(sorted(stored.items(), key=lambda item: (-item[1].itemsize, item[0])))
+    header = _header(kind, state, stored)
+    digest = hashlib.sha256(header)
+    for array in stored.values():
+        digest.update(_bytes_of(array))
+    with new_file(path, force=True) as file:
+        file.write(header.replace(_NO_DIGEST.encode(), digest.hexdigest().encode(), 1))
+        for array in stored.values():
+            file.write(_bytes_of(array))
+
+
+def _storable(name: str, array: NDArray[Any]) -> NDArray[Any]:
+    dtype = np.asarray(array).dtype.newbyteorder("<")
+    if dtype not in _DTYPES.values():
+        raise TypeError(f"{name} holds {dtype}: a file holds arrays of {', '.join(d.name for d in _DTYPES.values())}")
+    return np.asarray(array, dtype=dtype, order="C")
+
+
+def _bytes_of(array: NDArray[Any]) -> memoryview:
+    return array.reshape(-1).view(np.uint8).data
+
+
+def _header(kind: str, state: dict[str, Any], arrays: Arrays) -> bytes:
+    """With its length before it, and zeros for the digest."""
+    if not _KIND.fullmatch(kind):
+        raise ValueError(f"kind={kind!r}: must be a word of small letters")
+    names = {dtype: name for name, dtype in _DTYPES.items()}
+    metadata = {
+        "format": "silverbirch",
+        "version": str(FORMAT_VERSION),
+        "sha256": _NO_DIGEST,
+        "kind": kind,
+        "state": _json(state),
+    }
+    header: dict[str, Any] = {"__metadata__": metadata}
+    end = 0
+    for name, array in arrays.items():
+        begin, end = end, end + array.nbytes
+        header[name] = {"dtype": names[array.dtype], "shape": array.shape, "data_offsets": [begin, end]}
+    text = _json(header).encode()
+    text += b" " * (-len(text) % 8)
+    if len(text) > _LARGEST_HEADER:
+        raise ValueError(
+            f"names and values take {len(text)} bytes, a file has room for {_LARGEST_HEADER}: shorten them"
+        )
+    return len(text).to_bytes(8, "little") + text
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), allow_nan=False)
+
+
+# -- reading
+
+
+def read(path: str | os.PathLike[str], kind: str | None = None) -> tuple[str, dict[str, Any], Arrays]:
+    """The kind, the plain values and the arrays; ModelFileError where the file is not a whole one (of that kind)."""
+    status = os.stat(path)
+    if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):  # a folder raises its own error below
+        raise ModelFileError(f"{path} is not a file: a pipe or a device cannot be read as a model")
+    with open(path, "rb") as file:
+        try:
+            found, state, arrays = _read(file, os.fstat(file.fileno()).st_size)
+        except _NewerError as error:
+            raise ModelFileError(
+                f"{path} has format {error}, this version reads up to {FORMAT_VERSION}: update silverbirch"
+            ) from None
+        except MemoryLimitError as error:
+            raise MemoryLimitError(f"{path} cannot be loaded: {error}") from None
+        except (ValueError, OverflowError) as error:
+            raise ModelFileError(f"{path} is not a whole silverbirch file: {one_line(error)}") from None
+    if kind is not None and found != kind:
+        raise ModelFileError(f"{path} holds a {found}, not a {kind}")
+    return found, state, arrays
+
+
+class _NewerError(Exception):
+    """The file has a format that this version does not know."""
+
+
+def _read(file: BufferedReader, size: int) -> tuple[str, dict[str, Any], Arrays]:
+    length, header, digest = _checked_start(file, size)
+    content = _parsed(header)
+    kind, state = _checked_metadata(content.pop("__metadata__"))
+    entries = _checked_entries(content, size - 8 - length)
+    memory = physical_memory()
+    if memory is not None and size > memory:  # a file with holes can be larger than anything that was written
+        raise MemoryLimitError(f"it is {bytes_text(size)} and the machine has {bytes_text(memory)}")
+    hashed = hashlib.sha256(length.to_bytes(8, "little") + header.replace(digest, _NO_DIGEST.encode(), 1))
+    arrays: Arrays = {}
+    for name, dtype, shape in entries:
+        array = np.empty(shape, dtype)
+        if file.readinto(_bytes_of(array)) != array.nbytes:
+            raise ValueError("it is cut short")
+        hashed.update(_bytes_of(array))
+        arrays[name] = array.astype(dtype.newbyteorder("="), copy=False)
+    if hashed.hexdigest().encode() != digest:
+        raise ValueError("its checksum is wrong, so it was damaged or changed")
+    return kind, state, arrays
+
+
+def _checked_start(file: BufferedReader, size: int) -> tuple[int, bytes, bytes]:
+    """The length of the header, the header and the digest in it, where the file begins as one of ours."""
+    start = file.read(8 + len(_MAGIC))
+    if size == 0:
+        raise ValueError("it is empty")
+    if start[8:] != _MAGIC:
+        raise ValueError("it does not begin as one" if size > 8 + len(_MAGIC) else "it is cut short, or another file")
+    length = int.from_bytes(start[:8], "little")
+    if length > min(size - 8, _LARGEST_HEADER):
+        raise ValueError(f"its header claims {length} bytes of {size - 8}, at most {_LARGEST_HEADER}")
+    header = _MAGIC + file.read(max(length - len(_MAGIC), 0))
+    version = re.compile(rb"[1-9]\d{0,8}(?=\")").match(header, len(_MAGIC))
+    if version is None:
+        raise ValueError("it does not tell its version")
+    if int(version[0]) > FORMAT_VERSION:
+        raise _NewerError(version[0].decode())
+    digest = re.compile(re.escape(_BEFORE_DIGEST) + rb"([0-9a-f]{64})\"").match(header, version.end())
+    if digest is None:
+        raise ValueError("it has no checksum")
+    return length, header, digest[1]
+
+
+def _parsed(text: bytes) -> dict[str, Any]:
+    """A JSON object whose keys are different and whose numbers are finite."""
+    try:
+        value = json.loads(
+            text.decode(), object_pairs_hook=_object, parse_int=_whole, parse_float=_finite, parse_constant=_finite
+        )
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ValueError(f"its header is not JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise ValueError("its header is not a JSON object")
+    return value
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) < len(pairs):
+        raise ValueError("its header has a key twice")
+    return result
+
+
+def _whole(text: str) -> int:
+    if text == "-0":  # for safetensors, and for JavaScript, that is no whole number
+        raise ValueError("its header has -0 for a number")
+    return int(text)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"its header has {text} for a number")
+    return number
+
+
+def _checked_metadata(metadata: Any) -> tuple[str, dict[str, Any]]:
+    keys = ["format", "version", "sha256", "kind", "state"]
+    if not isinstance(metadata, dict) or [*metadata] != keys or not all(isinstance(v, str) for v in metadata.values()):
+        raise ValueError(f"its metadata are not {', '.join(keys)}, all texts")
+    if not _KIND.fullmatch(metadata["kind"]):
+        raise ValueError("its kind is not a word")
+    return metadata["kind"], _parsed(metadata["state"].encode())
+
+
+def _checked_entries(header: dict[str, Any], total: int) -> list[Entry]:
+    """The arrays that the header announces: one after the other, and no more bytes than there are."""
+    entries: list[Entry] = []
+    end = 0
+    for name, entry in header.items():
+        if not isinstance(entry, dict) or entry.keys() != {"dtype", "shape", "data_offsets"}:
+            raise ValueError(f"it does not describe its array {reprlib.repr(name)}")
+        dtype = _DTYPES.get(entry["dtype"]) if isinstance(entry["dtype"], str) else None
+        shape, begin = entry["shape"], end
+        if dtype is None or not _is_counts(shape) or len(shape) > 8:
+            raise ValueError(f"its array {reprlib.repr(name)} has a type or a shape that cannot be")
+        end += math.prod(shape) * dtype.itemsize
+        if not _is_counts(entry["data_offsets"]) or entry["data_offsets"] != [begin, end]:
+            raise ValueError(f"its array {reprlib.repr(name)} is not where its shape and the others leave room")
+        if end > total:
+            raise ValueError(f"it is cut short: its arrays take {end} bytes or more and {total} are there")
+        entries.append((name, dtype, shape))
+    if end != total:
+        raise ValueError(f"it has {total} bytes of arrays where {end} are announced")
+    return entries
+
+
+def prefixed(prefix: str, arrays: Arrays) -> Arrays:
+    """The arrays of a part, named as such: "tree.0.mean"."""
+    return {f"{prefix}.{name}": array for name, array in arrays.items()}
+
+
+def under(prefix: str, arrays: Arrays) -> Arrays:
+    """The arrays of a part, by the names they have there."""
+    return {name[len(prefix) + 1 :]: array for name, array in arrays.items() if name.startswith(prefix + ".")}
+
+
+def _is_counts(value: Any) -> bool:
+    return isinstance(value, list) and all(type(item) is int and item >= 0 for item in value)
+
+
+def printable(text: str) -> str:
+    """Without what would command a terminal or cannot be encoded."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
+
+
+def one_line(error: BaseException) -> str:
+    """What a message may show of a file that can hold anything."""
+    text = f"it has no {error}" if isinstance(error, KeyError) else str(error)
+    text = printable(" ".join(text[:1000].split()))
+    return text if len(text) <= 200 else text[:200] + "…"

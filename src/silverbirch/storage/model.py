@@ -1,0 +1,107 @@
+"""How a fitted model becomes plain values and arrays, and comes back.
+
+Parameters, tree, first rows, refined leaves, and the dendrogram with the labels of its leaves are stored. The labels of
+the rows are not: there is no bound to them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..checks import ALGORITHMS, MODES, as_choice, as_count, as_method, as_rows
+from ..dendrogram import Dendrogram
+from ..features import ClusterFeatures
+from ..tree import CFTree
+from .container import Arrays, prefixed, under
+
+if TYPE_CHECKING:
+    from ..model import AggregateModel, Clustering
+
+Model = TypeVar("Model", bound="AggregateModel")
+
+
+def stored(model: AggregateModel) -> tuple[dict[str, Any], Arrays]:
+    model._require_fitted()
+    parameters = {name: _plain(value) for name, value in model.get_params(deep=False).items()}
+    _unfitted(type(model), parameters)  # what could not be loaded is not saved
+    names = getattr(model, "feature_names_in_", None)
+    tree_state, tree_arrays = model.tree_._to_file()
+    state: dict[str, Any] = {
+        "parameters": parameters,
+        "n_features": int(model.n_features_in_),
+        "feature_names": None if names is None else [str(name) for name in names],
+        "tree": tree_state,
+    }
+    arrays = prefixed("tree", tree_arrays) | {"first_rows": model._first_rows}
+    if model._refined is not None:
+        arrays |= prefixed("refined", model._refined.features._to_file()[1])
+    clustering = model._clustering
+    if clustering is not None:
+        state["made_by"] = list(clustering.made_by)
+        arrays |= {"Z": clustering.dendrogram.Z, "leaf_labels": clustering.leaf_labels}
+        if clustering.dendrogram.prototypes is not None:
+            arrays["prototypes"] = clustering.dendrogram.prototypes
+    return state, arrays
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def restored(cls: type[Model], state: dict[str, Any], arrays: Arrays) -> Model:
+    """The model that was stored; ValueError, KeyError or TypeError where it cannot be one."""
+    from ..model import Refined
+
+    model = _unfitted(cls, state["parameters"])
+    tree = CFTree._from_file(state["tree"], under("tree", arrays))
+    first_rows = as_rows(arrays["first_rows"], name="first_rows")
+    columns = as_count(state["n_features"], "n_features")
+    model.n_features_in_ = columns
+    if state["feature_names"] is not None:
+        model.feature_names_in_ = _checked_names(state["feature_names"], columns)
+    model._take(tree, first_rows)
+    if refined := under("refined", arrays):
+        leaves = ClusterFeatures._from_file({}, refined)
+        if not (leaves.weight > 0).all():
+            raise ValueError("it has refined leaves of no weight")
+        model._refined = Refined(leaves, may_list=model.max_memory is None)
+    if {columns} != {tree.features.n_dimensions, model.features_.n_dimensions, first_rows.shape[1]}:
+        raise ValueError(f"its leaves and rows do not all have {columns} columns")
+    if "made_by" in state:
+        model._clustering = _restored_clustering(state["made_by"], arrays, model.features_)
+    return model
+
+
+def _unfitted(cls: type[Model], parameters: dict[str, Any]) -> Model:
+    """A model of these parameters, checked. Threads that another machine has and this one has not are no error."""
+    n_jobs = parameters["n_jobs"]
+    if n_jobs is not None and (type(n_jobs) is not int or n_jobs == 0):
+        raise ValueError(f"n_jobs={n_jobs!r}: a whole number or None is needed")
+    model = cls(**parameters | {"n_jobs": None})
+    model._new_tree()
+    model.n_jobs = n_jobs
+    return model
+
+
+def _checked_names(names: Any, columns: int) -> NDArray[Any]:
+    if not isinstance(names, list) or len(names) != columns or not all(isinstance(name, str) for name in names):
+        raise ValueError(f"its feature names are not {columns} texts")
+    return np.array(names, dtype=object)
+
+
+def _restored_clustering(made_by: Any, arrays: Arrays, features: ClusterFeatures) -> Clustering:
+    from ..model import Clustering, means_of_groups
+
+    linkage, mode, algorithm = made_by
+    as_method(linkage, as_choice(mode, "mode", MODES), "linkage")
+    as_choice(algorithm, "algorithm", ALGORITHMS)
+    dendrogram = Dendrogram._from_file({}, arrays, features)
+    labels = arrays["leaf_labels"]
+    if labels.dtype != np.int64 or labels.shape != (len(features),):
+        raise ValueError("its labels are not one for each leaf")
+    if labels.min() < 0 or labels.max() >= len(labels) or not np.bincount(labels).all():
+        raise ValueError("its labels are not numbers from 0 without a gap")
+    return Clustering(dendrogram, (linkage, mode, algorithm), labels, means_of_groups(features, labels))

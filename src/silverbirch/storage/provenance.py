@@ -1,0 +1,79 @@
+"""What a run adds to a model or to features in a file: the columns, how rows are prepared, and the record."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..errors import ModelFileError
+from ..pipeline.preparation import Preparation
+from .container import Arrays, one_line, prefixed, under
+
+
+@dataclass(frozen=True, repr=False)
+class RunState:
+    columns: tuple[str, ...] | None  # None where they have no names
+    numbers: tuple[str, ...] | None = None  # of columns without names, where some were chosen
+    id_column: str | None = None
+    preparation: Preparation = field(default_factory=Preparation)
+    record: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def to_read(self) -> tuple[str, ...] | None:
+        """What to ask a source for; None for all columns."""
+        return self.numbers if self.columns is None else self.columns
+
+    def __repr__(self) -> str:
+        how = self.preparation
+        return f"RunState(missing={how.missing!r}, scale={how.scale!r}, metric={how.metric!r})"
+
+    def added_to(self, state: dict[str, Any], arrays: Arrays) -> tuple[dict[str, Any], Arrays]:
+        how, columns = self.preparation.to_state()
+        run = {
+            "columns": None if self.columns is None else list(self.columns),
+            "numbers": None if self.numbers is None else list(self.numbers),
+            "id_column": self.id_column,
+            "prepared": self.preparation.changes_rows,
+            "preparation": how,
+            "record": self.record,
+        }
+        return state | {"run": run}, arrays | prefixed("run", columns)
+
+    @classmethod
+    def found_in(cls, state: dict[str, Any], arrays: Arrays, n_dimensions: int) -> RunState:
+        """That of a file; a plain one where a program wrote the file by itself. ValueError, KeyError or TypeError where
+        it cannot be one."""
+        run = state.get("run")
+        if run is None:
+            return cls(columns=None)
+        columns, numbers = (
+            None if run.get(key) is None else tuple(map(str, run[key])) for key in ("columns", "numbers")
+        )
+        for chosen in (columns, numbers):
+            if chosen is not None and len(chosen) != n_dimensions:
+                raise ValueError(f"it names {len(chosen)} columns of {n_dimensions}")
+        id_column = None if run["id_column"] is None else str(run["id_column"])
+        preparation = Preparation.from_state(run["preparation"], under("run", arrays), n_dimensions)
+        return cls(columns, numbers, id_column, preparation, dict(run["record"]))
+
+    @classmethod
+    def of_file(
+        cls, path: str | os.PathLike[str], state: dict[str, Any], arrays: Arrays, n_dimensions: int
+    ) -> RunState:
+        """As `found_in`; ModelFileError where it cannot be one."""
+        try:
+            return cls.found_in(state, arrays, n_dimensions)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise ModelFileError(f"{path} does not tell how its rows were made: {one_line(error)}") from None
+
+    def prepares_like(self, other: RunState) -> bool:
+        """Whether rows of both lie in the same space, so that their features can be merged."""
+        how, columns = self.preparation.to_state()
+        other_how, other_columns = other.preparation.to_state()
+        same = how["scale"] == other_how["scale"] and how["metric"] == other_how["metric"]
+        return same and all(
+            np.array_equal(columns.get(name, ()), other_columns.get(name, ())) for name in ("shift", "factor")
+        )

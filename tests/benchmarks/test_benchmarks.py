@@ -1,0 +1,233 @@
+"""The benchmark package itself: what it writes and what it concludes. Nothing here depends on how fast anything is."""
+
+import json
+
+import numpy as np
+import pytest
+from benchmarks.adapters import ADAPTERS
+from benchmarks.jobs import SUITES, Case, Job, Suite
+from benchmarks.summary import exponent, read_rows, select, summarize
+from benchmarks.targets import TARGETS, FasterThan, SecondThread, Within
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.cluster.hierarchy import fcluster, linkage
+
+from benchmarks import data, heights, instructions, machine, partition, render, runner
+from silverbirch.demo import gaussian_mixture
+
+TINY = Suite("ward", "Ward of few points", (Case(300), Case(600)), peers={"scipy": 600, "fastcluster": 300})
+
+
+@pytest.fixture(scope="module")
+def tiny_results(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("results")
+    runner.run([TINY], folder, repeats=2)
+    return folder
+
+
+def row(seconds, implementation="silverbirch", *, repeat=1, status="ok", extra=None, **job):
+    """A raw row as a run writes it."""
+    job = {"rows": 50_000, "suite": "ward"} | job
+    measured = {"wall": seconds, "cpu": seconds, "beyond_mb": 10.0} if status == "ok" else {"process_seconds": 9.0}
+    row = Job(**job, implementation=implementation).as_dict() | {"repeat": repeat, "status": status}
+    return row | measured | (extra or {})
+
+
+def verdict(target, *rows):
+    return target.verdict(summarize(rows))
+
+
+# -- running
+
+
+def test_each_run_is_one_raw_row_and_implementations_take_turns(tiny_results):
+    rows = read_rows(tiny_results)
+    order = [("scipy", 300), ("fastcluster", 300), ("silverbirch", 300), ("scipy", 600), ("silverbirch", 600)]
+    assert [(r["repeat"], r["implementation"], r["rows"]) for r in rows] == [(i, *who) for i in (1, 2) for who in order]
+    for r in rows:
+        assert r["status"] == "ok"
+        assert r["wall"] > 0
+        assert r["rss_peak_mb"] >= r["beyond_mb"] >= 0
+        assert {"cpu", "cores", "instruction_set", "versions", "commit"} <= set(r["machine"])
+
+
+def test_heights_and_partitions_of_a_run_are_those_of_the_peers(tiny_results):
+    rows = read_rows(tiny_results)
+    compared = [r for r in rows if "height_difference" in r]
+    assert len(compared) == len(rows) - 2  # the first run of each case is what the others are compared with
+    assert all(r["height_difference"] < 1e-12 and r["height_reference"] == "scipy" for r in compared)
+    for n in (300, 600):
+        assert np.ptp([r["rmsd"] for r in rows if r["rows"] == n]) < 1e-9
+
+
+def test_tables_and_figure_are_made_from_raw_rows_alone(tiny_results, tmp_path):
+    (tmp_path / "README.md").write_text("before\n<!-- benchmark -->\nold\n<!-- /benchmark -->\nafter\n")
+    render.render(tiny_results, tmp_path)
+    page = (tmp_path / "docs" / "benchmarks.md").read_text()
+    for r in read_rows(tiny_results):
+        assert f"| uniform {r['rows']:,} × 5 | " in page
+        assert r["machine"]["cpu"] in page
+    assert page.count("| **silverbirch** | 2 |") == 2
+    readme = (tmp_path / "README.md").read_text()
+    assert readme.startswith("before\n<!-- benchmark -->\n| work |")
+    assert readme.endswith("<!-- /benchmark -->\nafter\n")
+    assert "old" not in readme
+    assert (tmp_path / "docs" / "images" / "benchmark.png").stat().st_size > 10_000
+
+
+def test_a_failure_and_a_timeout_are_rows_too(tmp_path):
+    failed = runner.run_job(Job(rows=300, data="no such data"), tmp_path, timeout=60)
+    assert failed["status"] == "failed"
+    assert "no such data" in failed["reason"]
+    stopped = runner.run_job(Job(rows=300), tmp_path, timeout=0.01)
+    assert stopped["status"] == "timeout"
+    rows = [Job(rows=300).as_dict() | {"repeat": 1} | r for r in (failed, stopped)]
+    assert summarize(rows)[0].failure == "stopped after 0 s"
+
+
+def test_a_peer_that_is_not_installed_is_left_out_and_said_so(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(machine, "installed", lambda name: name == "silverbirch")
+    monkeypatch.setattr(runner, "run_job", lambda job, folder, timeout: {"status": "ok", "wall": 0.1})
+    rows = list(runner.rows_of(TINY, repeats=1))
+    assert {r["implementation"] for r in rows} == {"silverbirch"}
+    assert "scipy is not installed and left out" in capsys.readouterr().out
+
+
+def test_what_takes_long_or_fails_is_not_run_again(monkeypatch):
+    outcome = {300: {"status": "ok", "wall": 100.0}, 600: {"status": "timeout"}}
+    monkeypatch.setattr(runner, "run_job", lambda job, folder, timeout: outcome[job.rows])
+    rows = list(runner.rows_of(Suite("ward", "", TINY.cases), repeats=3))
+    assert [r["rows"] for r in rows] == [300, 600]
+
+
+def test_every_job_of_every_suite_has_an_adapter():
+    for suite in SUITES:
+        for job in (*suite.jobs(), *suite.small(1_000).jobs()):
+            assert (job.task, job.implementation) in ADAPTERS
+
+
+def test_every_target_is_about_jobs_that_are_run():
+    jobs = [job for suite in SUITES for job in suite.jobs()]
+    everything = summarize(json.loads(json.dumps(row(1.0, **job.as_dict()))) for job in jobs)
+    for target in TARGETS:
+        ours = select(everything, suite=target.suite, implementation="silverbirch", threads=1, **target.where)
+        assert ours, target.work
+        for peer in getattr(target, "peers", ()):
+            cases = {s.job.name() for s in select(everything, suite=target.suite, implementation=peer)}
+            assert {s.job.name() for s in ours} <= cases, (target.work, peer)
+
+
+# -- data and quality
+
+
+def test_the_mixture_is_the_rows_of_the_demo():
+    expected = np.concatenate([chunk for chunk, _ in gaussian_mixture(150_000, data.SEED)])
+    np.testing.assert_array_equal(data.make("mixture", 150_000, 5, "float64"), expected)
+
+
+@pytest.mark.parametrize("method", ["ward", "centroid"])
+def test_cut_and_rmsd_agree_with_scipy_and_with_the_definition(method):
+    X = np.random.default_rng(3).normal(size=(200, 3))
+    Z = linkage(X, method)
+    labels = partition.cut(Z, 200, 12)
+    assert len(set(labels)) == 12
+    if method == "ward":
+        theirs = fcluster(Z, 12, criterion="maxclust")
+        assert len(set(zip(labels, theirs, strict=True))) == 12
+    squared = sum(((X[labels == c] - X[labels == c].mean(axis=0)) ** 2).sum() for c in range(12))
+    assert partition.rmsd(X, labels) == pytest.approx(np.sqrt(squared / 200))
+    ones, zeros = np.ones(200), np.zeros(200)
+    assert partition.rmsd_of_features(ones, X, zeros, labels) == pytest.approx(np.sqrt(squared / 200))
+
+
+@pytest.mark.parametrize("columns", [3, 40])
+def test_nearest_mse_is_that_of_brute_force(columns):
+    random = np.random.default_rng(4)
+    X, centers = random.normal(size=(50, columns)) + 100, random.normal(size=(20, columns)) + 100
+    chosen = X if columns <= 16 else X[::10]
+    expected = ((chosen[:, None] - centers) ** 2).sum(axis=2).min(axis=1).mean()
+    assert partition.nearest_mse(X, centers) == pytest.approx(expected)
+
+
+def test_one_changed_height_is_seen_and_rounding_is_not(tmp_path):
+    values = np.array([3.0, 1.0, 2.0])
+    assert "height_difference" not in heights.compare(values, tmp_path, "case", "scipy")
+    assert heights.compare(values[::-1], tmp_path, "case", "b")["height_difference"] == 0.0
+    assert heights.compare(values * (1 + 1e-15), tmp_path, "case", "b")["height_difference"] < 1e-14
+    assert heights.compare(values + np.array([0, 0, 0.02]), tmp_path, "case", "b")[
+        "height_difference"
+    ] == pytest.approx(0.02 / 2.02)
+    assert heights.compare(values[:2], tmp_path, "case", "b")["height_difference"] == np.inf
+
+
+# -- conclusions
+
+
+@given(st.floats(-1, 3), st.floats(1e-6, 1e3), st.lists(st.integers(10, 10**7), min_size=2, max_size=6, unique=True))
+def test_the_exponent_of_a_power_law_is_found(power, scale, sizes):
+    assert exponent(sizes, [scale * n**power for n in sizes]) == pytest.approx(power, abs=1e-6)
+
+
+def test_there_is_no_exponent_of_one_size():
+    assert exponent([100, 100], [1.0, 2.0]) is None
+
+
+def test_a_target_is_met_by_the_median_of_runs_on_all_data():
+    target = FasterThan(work="w", suite="ward", peers=("scipy",), at_least=10)
+    rows = [row(t, repeat=i) for i, t in enumerate((0.1, 0.1, 5.0))] + [row(1.1, "scipy")]
+    assert verdict(target, *rows).met is True
+    slow = [row(0.1, data="mixture"), row(0.9, "scipy", data="mixture")]
+    assert verdict(target, *rows, *slow).met is False
+    assert verdict(target, *rows, *slow).reached == "uniform: 11 ×; mixture: 9 ×"
+
+
+def test_a_target_is_missed_where_our_run_fails_and_not_measured_where_the_peer_does():
+    target = FasterThan(work="w", suite="ward", peers=("scipy",), at_least=1)
+    assert verdict(target, row(None, status="timeout"), row(1.0, "scipy")).met is False
+    assert verdict(target, row(1.0), row(None, "scipy", status="timeout")).met is None
+    assert verdict(target, row(1.0)).met is None
+    assert verdict(target).met is None
+
+
+def test_speed_does_not_count_at_other_heights_or_worse_leaves():
+    exact = FasterThan(work="w", suite="ward", peers=("scipy",), at_least=2)
+    assert verdict(exact, row(0.1, extra={"height_difference": 1e-13}), row(1.0, "scipy")).met is True
+    assert verdict(exact, row(0.1, extra={"height_difference": 1e-3}), row(1.0, "scipy")).met is False
+    tree = FasterThan(work="w", suite="ward", peers=("scipy",), at_least=2, no_more="leaf_sse")
+    peer = row(1.0, "scipy", extra={"leaf_sse": 100.0})
+    assert verdict(tree, row(0.1, extra={"leaf_sse": 99.0}), peer).met is True
+    assert verdict(tree, row(0.1, extra={"leaf_sse": 101.0}), peer).met is False
+
+
+def test_limits_and_second_threads_are_judged():
+    limit = Within(work="w", suite="ward", below={"wall": 10, "beyond_mb": 500})
+    assert verdict(limit, row(9.0)).met is True
+    assert verdict(limit, row(11.0)).met is False
+    assert verdict(limit, row(9.0, extra={"beyond_mb": 600.0})).met is False
+    second = SecondThread(work="w", at_least=1.6)
+    one, two = row(1.0, suite="threads"), row(0.6, suite="threads", threads=2)
+    assert verdict(second, one, two).met is True
+    assert verdict(second, one, row(0.7, suite="threads", threads=2)).met is False
+    assert verdict(second, one).met is None
+    assert verdict(second, one, row(0.6, suite="threads", threads=2, extra={"height_difference": 1e-16})).met is False
+    coarser = row(0.6, suite="threads", threads=2, extra={"leaf_sse": 102.0})
+    assert verdict(second, row(1.0, suite="threads", extra={"leaf_sse": 100.0}), coarser).met is False
+
+
+def test_where_silverbirch_is_slower_is_written_down():
+    summaries = summarize([row(1.0), row(0.5, "scipy"), row(2.0, "fastcluster")])
+    assert (
+        render.losses(summaries) == "- Exact Ward of points, uniform 50,000 × 5: scipy takes 0.5 of silverbirch's time"
+    )
+
+
+def test_exponents_are_of_series_that_differ_in_one_size():
+    rows = [row(n**2 / 1e6, rows=n) for n in (1_000, 10_000, 100_000)] + [row(7.0, columns=9)]
+    lines = render.exponents(summarize(rows)).splitlines()[2:]
+    assert lines == ["| silverbirch | ward linkage, uniform, d = 5 | N = 1,000 … 100,000 | N^2.00 | N^0.00 |"]
+
+
+def test_more_instructions_than_tolerated_are_an_error():
+    expected = {"tree": 1_000, "ward": 2_000}
+    assert instructions.report(instructions.compare({"tree": 1_020, "ward": 1_500}, expected)) == 0
+    assert instructions.report(instructions.compare({"tree": 1_040, "ward": 2_000}, expected)) == 1

@@ -1,0 +1,155 @@
+"""Runs that are killed with SIGKILL at random moments end with the same bits as undisturbed ones."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from commands import silverbirch
+from silverbirch.storage import container as files
+
+KILLING = Path(__file__).parents[1] / "killing.py"
+KILLS = 15
+
+
+def rows(count, columns, seed, holes=0.0):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(count, columns)) + 20 * random.integers(0, 5, size=(count, 1))
+    X[random.random(X.shape) < holes] = np.nan
+    return X
+
+
+def parquet_folder(folder):
+    for number in range(30):
+        X = rows(400, 3, number, holes=0.02)
+        names = [f"{number}-{row}" for row in range(400)]
+        pq.write_table(
+            pa.table({"id": names, **{name: X[:, i] for i, name in enumerate("xyz")}}), folder / f"{number:02}.parquet"
+        )
+
+
+def csv_file(folder):
+    np.savetxt(folder / "rows.csv", rows(150_000, 2, 0), delimiter=",", header="x,y", comments="", fmt="%.5f")
+
+
+def wide_file(folder):
+    np.save(folder / "rows.npy", rows(12_000, 300, 0).astype(np.float32))
+
+
+JOBS = {
+    "parquet, scaled, ids": (parquet_folder, ["--scale", "standard", "--missing", "drop", "--id-column", "id"]),
+    "parquet, filled, two threads": (
+        parquet_folder,
+        ["--missing", "mean", "--columns", "x,y,z", "-j", "2", "--max-leaves", "4000"],
+    ),
+    "one csv": (csv_file, ["--max-leaves", "6000"]),
+    "one wide npy, cosine": (wide_file, ["--metric", "cosine", "--linkage", "average", "--scale", "minmax"]),
+}
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_a_run_killed_at_random_moments_ends_with_the_same_bits(job, tmp_path):
+    make, options = JOBS[job]
+    data, out = tmp_path / "data", tmp_path / "out"
+    data.mkdir()
+    out.mkdir()
+    make(data)
+    outputs = ["--labels", "{out}/labels.csv", "--model", "{out}/run.sb", "--record", "{out}/run.json"]
+    plan = {
+        "arguments": ["cluster", str(data), "-k", "5", "--max-leaves", "300", *options, *outputs],
+        "out": str(out),
+        "checkpoint": str(tmp_path / "state.sb"),
+        "kills": KILLS,
+        "seed": 7,
+    }
+    command = [sys.executable, str(KILLING)]
+    done = subprocess.run(command, input=json.dumps(plan), capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["kills"] >= KILLS
+    assert told["with_checkpoint"] >= KILLS / 3
+
+    undisturbed, *killed = map(Path, told["folders"])
+    for name in ("labels.csv", "run.sb"):
+        expected = (undisturbed / name).read_bytes()
+        assert all((folder / name).read_bytes() == expected for folder in killed)
+    # Neither the checkpoint nor anything half written is left.
+    assert {path.name for path in tmp_path.iterdir()} == {"data", "out"}
+    assert all({path.name for path in folder.iterdir()} == {"labels.csv", "run.sb", "run.json"} for folder in killed)
+
+
+@pytest.fixture
+def run(tmp_path):
+    """A command that was interrupted after its first pass: the checkpoint is there, the outputs are not."""
+    np.save(tmp_path / "rows.npy", rows(2000, 3, 0))
+    command = ["cluster", tmp_path / "rows.npy", "--checkpoint", tmp_path / "state.sb", "--checkpoint-every", "0"]
+    too_many = silverbirch(*command, "-k", "100", "--max-leaves", "100", "--labels", tmp_path / "labels.npy")
+    assert too_many.exit_code == 1
+    assert "n_clusters=100 but there are" in too_many.stderr
+    return command
+
+
+def test_a_cut_that_failed_is_made_good_without_reading_the_rows_again(run, tmp_path):
+    again = silverbirch(*run, "-k", "9", "--max-leaves", "100", "--labels", tmp_path / "labels.npy")
+    assert again.exit_code == 0, again.stderr
+    assert "going on after row 2,000" in again.stdout
+    assert np.load(tmp_path / "labels.npy").max() == 8
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        (["--max-leaves", "90"], "max_leaves (100, now 90)"),
+        (["--max-leaves", "100", "--linkage", "centroid"], "distance (ward, now centroid)"),
+        (["--max-leaves", "100", "--scale", "standard"], "scale (none, now standard)"),
+        (["--max-leaves", "100", "--columns", "0,1"], "columns (None, now 0,1)"),
+    ],
+)
+def test_a_checkpoint_of_another_run_is_refused(change, what, run, tmp_path):
+    before = (tmp_path / "state.sb").read_bytes()
+    other = silverbirch(*run, "-k", "9", *change)
+    assert other.exit_code == 1
+    assert f"belongs to a run with other {what}" in other.stderr
+    assert (tmp_path / "state.sb").read_bytes() == before
+
+
+def test_a_checkpoint_of_input_that_changed_is_refused(run, tmp_path):
+    np.save(tmp_path / "rows.npy", rows(2000, 3, 1))
+    other = silverbirch(*run, "-k", "9", "--max-leaves", "100")
+    assert other.exit_code == 1
+    assert "belongs to a run with other input" in other.stderr
+
+
+def test_a_damaged_checkpoint_is_refused(run, tmp_path):
+    content = bytearray((tmp_path / "state.sb").read_bytes())
+    content[-1] ^= 1
+    (tmp_path / "state.sb").write_bytes(content)
+    damaged = silverbirch(*run, "-k", "9", "--max-leaves", "100")
+    assert damaged.exit_code == 1
+    assert damaged.stderr.startswith("Error: ")
+    assert "checksum" in damaged.stderr
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda state, arrays: state.pop("position"),
+        lambda state, arrays: state.update(position="somewhere"),
+        lambda state, arrays: state.update(position=[0, -3]),
+        lambda state, arrays: state.update(counts={"rows": 3, "sheep": 4}),
+        lambda state, arrays: state.update(model={}),
+        lambda state, arrays: arrays.pop("model.first_rows"),
+    ],
+)
+def test_a_checkpoint_with_wrong_content_is_refused(damage, run, tmp_path):
+    kind, state, arrays = files.read(tmp_path / "state.sb")
+    damage(state, arrays)
+    files.write(tmp_path / "state.sb", kind, state, arrays)
+    wrong = silverbirch(*run, "-k", "9", "--max-leaves", "100")
+    assert wrong.exit_code == 1
+    assert "does not hold a whole checkpoint" in wrong.stderr
