@@ -9,11 +9,12 @@
 #include <vector>
 
 #include "silverbirch/base/aligned.hpp"
-#include "silverbirch/features/block_kernels.hpp"
 #include "silverbirch/features/features.hpp"
 #include "silverbirch/index/filter_copy.hpp"
+#include "silverbirch/index/filtered_search.hpp"
 #include "silverbirch/index/kd_order.hpp"
 #include "silverbirch/index/packed_boxes.hpp"
+#include "silverbirch/index/search.hpp"
 #include "silverbirch/linkage/reference/feature_space.hpp"
 
 namespace silverbirch {
@@ -65,7 +66,7 @@ class IndexedClusters {
     filter_.emplace(tree_, nearness_, threads_);
     filter_->pack(tree_, threads_, progress_);
     find_filtered_ =
-        kernels().filtered->nearest_to_slot[static_cast<std::size_t>(nearness_)][IndexSearch::unrolled(dim_)];
+        filtered_search().nearest_to_slot[static_cast<std::size_t>(nearness_)][IndexSearch::unrolled(dim_)];
   }
 
   // Adds the leaves looked at in float64 to `visits`.
@@ -76,7 +77,7 @@ class IndexedClusters {
 
   std::size_t level_count() const { return tree_.level_count; }
   NearestSlot nearest_in_other(const Components& components, Slot slot, double within) const {
-    return kernels().index->nearest_in_other[IndexSearch::unrolled(dim_)](tree_, components, slot, within);
+    return index_search().nearest_in_other[IndexSearch::unrolled(dim_)](tree_, components, slot, within);
   }
 
   double distance(Slot a, Slot b) const {
@@ -250,7 +251,7 @@ class IndexedClusters {
     tree_.names = now_.names.data();
     boxes_.show(tree_);
     if (filter_) filter_->pack(tree_, threads_, progress_);
-    find_ = kernels().index->nearest_to_slot[static_cast<std::size_t>(nearness_)][IndexSearch::unrolled(dim_)];
+    find_ = index_search().nearest_to_slot[static_cast<std::size_t>(nearness_)][IndexSearch::unrolled(dim_)];
   }
 
   double* lane(std::size_t slot) { return now_.lane(slot); }
