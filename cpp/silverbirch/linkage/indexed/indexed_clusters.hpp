@@ -125,15 +125,7 @@ class IndexedClusters {
     if (now_.cluster[a].weight > now_.cluster[b].weight) std::swap(a, b);
     Cluster &from = now_.cluster[a], &into = now_.cluster[b];
     double *x = lane(a), *y = lane(b);
-    const double total = into.weight + from.weight, share = from.weight / total;
-    double squared_gap = 0.0;
-    for (std::size_t k = 0; k < dim_ * kLanes; k += kLanes) {
-      const double gap = x[k] - y[k];
-      y[k] += share * gap;
-      squared_gap += gap * gap;
-    }
-    into.sse += from.sse + into.weight * share * squared_gap;
-    into.weight = total;
+    merge_into(into.weight, y, kLanes, into.sse, {from.weight, x, from.sse}, dim_, kLanes);
     if (vote_ == Vote::equal) into = {1.0, 0.5 * into.sse};
     now_.clear(a);
     set_term(b);

@@ -85,10 +85,8 @@ void merge_all(double* sum, const double* records, std::size_t count, const Node
   for (std::size_t k = 0; k < dim + 2; ++k) sum[k] = records[k];
   for (std::size_t i = 1; i < count; ++i) {
     const double* other = records + i * shape.record_doubles;
-    const double weight = sum[dim], sum_of_weights = weight + other[dim], share = other[dim] / sum_of_weights;
-    const double gap = move_mean<D>(sum, other, share, dim);
-    sum[dim] = sum_of_weights;
-    sum[dim + 1] += other[dim + 1] + weight * share * gap;
+    merge_into(sum[dim], sum[dim + 1], other[dim], other[dim + 1],
+               [&](double share) __attribute__((always_inline)) { return move_mean<D>(sum, other, share, dim); });
   }
 }
 
@@ -207,10 +205,13 @@ bool absorb_within(CfDistance criterion, double squared_threshold, double* __res
       criterion == CfDistance::radius && surely_within(squared_threshold, gap, other.weight, other.sse, weight, sse);
   if (!surely && !(squared_by_gap(criterion, gap, other, {weight, record, sse}, dim) <= squared_threshold))
     return false;
-  const double sum_of_weights = weight + other.weight, share = other.weight / sum_of_weights;
+  double share;
+  merge_into(record[dim], record[dim + 1], other.weight, other.sse,
+             [&](double share_of_other) __attribute__((always_inline)) {
+               share = share_of_other;
+               return gap;
+             });
   const double* __restrict mean = other.mean;
-  record[dim] = sum_of_weights;
-  record[dim + 1] = sse + (other.sse + weight * share * gap);
   if constexpr (kRounded) {
     const auto gap_after = [&](std::size_t k) __attribute__((always_inline)) {
       return moved_gap(record, mean, share, origin, k, dim);
