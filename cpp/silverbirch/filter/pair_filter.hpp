@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "silverbirch/base/switches.hpp"
+
 namespace silverbirch {
 
 // A panel is a run of clusters, a packed group a run of queries: row k holds coordinate k of all, then follow a row

@@ -7,9 +7,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <utility>
 #include <vector>
 
+#include "silverbirch/base/switches.hpp"
 namespace silverbirch {
 
 class RowOrder {
@@ -36,10 +38,17 @@ class RowOrder {
   template <class Scalar>
   void order(const Scalar* rows, std::size_t count, std::vector<std::uint32_t>& order) {
     constexpr std::size_t kDigit = 11;
+    if (!on(Mechanism::row_order)) {
+      order.resize(count);
+      std::iota(order.begin(), order.end(), std::uint32_t{0});
+      return;
+    }
     keyed_.resize(count);
     sorted_.resize(count);
     for (std::size_t i = 0; i < count; ++i) keyed_[i] = std::uint64_t{key(rows + i * dim_)} << 32 | i;
-    for (std::size_t shift = 32; shift < 32 + 2 * kDigit; shift += kDigit) {  // least significant digit first
+    if (!on(Mechanism::radix_sort)) std::sort(keyed_.begin(), keyed_.end());
+    for (std::size_t shift = 32; on(Mechanism::radix_sort) && shift < 32 + 2 * kDigit;
+         shift += kDigit) {  // least significant digit first
       std::array<std::uint32_t, (std::size_t{1} << kDigit) + 1> begin = {};
       const auto digit = [&](std::uint64_t k) { return (k >> shift) & ((std::size_t{1} << kDigit) - 1); };
       for (const std::uint64_t k : keyed_) ++begin[digit(k) + 1];
