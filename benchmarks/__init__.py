@@ -5,6 +5,7 @@ data        rows from a seed                                 worker      one mea
 runner      jobs in turn, one raw row a run                  heights     are the dendrograms the same?
 summary     medians, ratios and exponents from raw rows      targets     what was asked for, and whether it was reached
 render      docs/benchmarks.md and the README's table        figure      time and memory against the number of points
+ablations   what each mechanism for speed gains              mechanisms  which there are, and where each acts
 instructions   instruction counts of two small fixed jobs, a guard that noise cannot move
 
 Raw rows go to results/<suite>.jsonl, one line a run. Everything else is computed from them, at any time later.

@@ -1,4 +1,4 @@
-"""python -m benchmarks list | run | billion | render | instructions"""
+"""python -m benchmarks list | run | billion | ablations | render | instructions"""
 
 import argparse
 from dataclasses import replace
@@ -23,6 +23,15 @@ def main(arguments: list[str] | None = None) -> None:
     billion = verbs.add_parser("billion", help="a billion rows from a generator: minutes")
     billion.add_argument("--rows", type=int, default=1_000_000_000)
     billion.add_argument("--results", type=Path, default=runner.RESULTS)
+    ablations = verbs.add_parser("ablations", help="each mechanism that exists only for speed, with and without")
+    ablations.add_argument("--mechanisms", nargs="+", default=[], metavar="NAME", help="default: all")
+    ablations.add_argument(
+        "--tasks", nargs="+", default=[], metavar="TASK", help="default: tree linkage features assign"
+    )
+    ablations.add_argument("--repeats", type=int, help="default 11, quick 1")
+    ablations.add_argument("--parallel", type=int, default=1, metavar="P", help="runs at a time, each on its own core")
+    ablations.add_argument("--out", type=Path, help="default benchmarks/results/ablations.jsonl")
+    ablations.add_argument("--quick", action="store_true", help=f"at most {QUICK_ROWS:,} rows, once")
     render = verbs.add_parser("render", help="raw rows to docs/benchmarks.md, its figure and the README's table")
     render.add_argument("--results", type=Path, default=runner.RESULTS)
     render.add_argument("--root", type=Path, default=runner.ROOT, help="the folder with docs/ and README.md")
@@ -54,6 +63,15 @@ def run_billion(options: argparse.Namespace) -> None:
     runner.run([replace(suite, cases=cases)], options.results, repeats=1)
 
 
+def run_ablations(options: argparse.Namespace) -> None:
+    from . import ablations
+
+    folder = QUICK_RESULTS if options.quick else runner.RESULTS
+    mechanisms = ablations.chosen(options.mechanisms, options.tasks, QUICK_ROWS if options.quick else None)
+    repeats = options.repeats or (1 if options.quick else 11)
+    ablations.run(mechanisms, options.out or folder / "ablations.jsonl", repeats, options.parallel)
+
+
 def render_results(options: argparse.Namespace) -> None:
     from .render import render
 
@@ -70,6 +88,7 @@ VERBS = {
     "list": list_suites,
     "run": run_suites,
     "billion": run_billion,
+    "ablations": run_ablations,
     "render": render_results,
     "instructions": count_instructions,
 }

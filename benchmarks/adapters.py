@@ -5,20 +5,14 @@ result, afterwards, into what the raw row says of it. Every library gets its own
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import data, partition
 from .jobs import Job
-
-
-class Work(NamedTuple):
-    run: Callable[[], Any]
-    describe: Callable[[Any], dict[str, Any]]  # "heights", where there are some, are compared between libraries
-    repeatable: bool = True  # whether run may be called again for a better measurement
-
+from .work import Work
 
 Adapter = Callable[[NDArray, Job], Work]
 ADAPTERS: dict[tuple[str, str], Adapter] = {}

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 CHUNK = 100_000
 SEED = 0
 COMPONENTS, SIDE, DEVIATION = 500, 100.0, 1.5
+REPEATED = 10_000
 
 
 def make(kind: str, rows: int, columns: int, dtype: str) -> NDArray:
@@ -21,11 +22,14 @@ def make(kind: str, rows: int, columns: int, dtype: str) -> NDArray:
 
 
 def chunks(kind: str, rows: int, columns: int) -> Iterator[NDArray[np.float64]]:
-    """ "uniform": a cube of side 100. "mixture": 500 Gaussians in it, deviation 1.5, unequal shares (the demo's)."""
+    """ "uniform": a cube of side 100. "mixture": 500 Gaussians in it, deviation 1.5, unequal shares (the demo's).
+    "repeated": REPEATED different rows of the cube, again and again in any order."""
     if kind == "uniform":
         return _uniform(rows, columns)
+    if kind == "repeated":
+        return _repeated(rows, columns)
     if kind != "mixture":
-        raise ValueError(f"data {kind!r}: must be 'uniform' or 'mixture'")
+        raise ValueError(f"data {kind!r}: must be 'uniform', 'mixture' or 'repeated'")
     return _mixture(rows, columns)
 
 
@@ -33,6 +37,13 @@ def _uniform(rows: int, columns: int) -> Iterator[NDArray[np.float64]]:
     random = np.random.default_rng(SEED)
     for begin in range(0, rows, CHUNK):
         yield random.uniform(0, SIDE, size=(min(CHUNK, rows - begin), columns))
+
+
+def _repeated(rows: int, columns: int) -> Iterator[NDArray[np.float64]]:
+    random = np.random.default_rng(SEED)
+    different = random.uniform(0, SIDE, size=(REPEATED, columns))
+    for begin in range(0, rows, CHUNK):
+        yield different[random.integers(REPEATED, size=min(CHUNK, rows - begin))]
 
 
 def _mixture(rows: int, columns: int) -> Iterator[NDArray[np.float64]]:

@@ -7,8 +7,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from silverbirch.machine import processor
-
 # implementation -> the distribution that holds it
 DISTRIBUTIONS = {
     "silverbirch": "silverbirch",
@@ -42,6 +40,7 @@ def describe() -> dict[str, Any]:
     import numpy
 
     from silverbirch import _core
+    from silverbirch.machine import processor
 
     versions = {name: version(name) for name in DISTRIBUTIONS if "." not in name}
     return {

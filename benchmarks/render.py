@@ -9,15 +9,14 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from statistics import median
 
-from . import figure
+from . import ablations, figure
 from .jobs import SUITES, Job, Suite, suite_named
+from .markdown import Cells, table
 from .summary import Row, Summary, exponent, ratio, read_rows, same_case, select, summarize
 from .targets import Verdict, verdicts
 
 BEGIN, END = "<!-- benchmark -->", "<!-- /benchmark -->"
 NOTES = Path(__file__).parent / "notes.md"
-
-Cells = Sequence[str]
 
 
 def render(results: Path, root: Path) -> None:
@@ -29,7 +28,9 @@ def render(results: Path, root: Path) -> None:
     summaries = summarize(rows)
     (root / "docs" / "images").mkdir(parents=True, exist_ok=True)
     figure.draw(summaries, root / "docs" / "images" / "benchmark.png")
-    (root / "docs" / "benchmarks.md").write_text(page(rows, summaries), encoding="utf-8")
+    (root / "docs" / "benchmarks.md").write_text(
+        page(rows, summaries, ablations.read_rows(results / "ablations.jsonl")), encoding="utf-8"
+    )
     readme = root / "README.md"
     readme.write_text(between_marks(readme.read_text(encoding="utf-8"), headline(rows, summaries)), encoding="utf-8")
     print(f"written: {root / 'docs' / 'benchmarks.md'}, docs/images/benchmark.png, the table in README.md")
@@ -46,7 +47,7 @@ def between_marks(text: str, table: str) -> str:
 # -- the page
 
 
-def page(rows: Sequence[Row], summaries: Sequence[Summary]) -> str:
+def page(rows: Sequence[Row], summaries: Sequence[Summary], ablation_rows: Sequence[Row]) -> str:
     notes = NOTES.read_text(encoding="utf-8") if NOTES.exists() else ""
     parts = [
         "# Benchmarks",
@@ -65,6 +66,7 @@ def page(rows: Sequence[Row], summaries: Sequence[Summary]) -> str:
         "The slope of a straight line through the medians in log-log scale, over three sizes or more, without what is "
         "below 1 ms or 1 MB.",
         exponents(summaries),
+        *ablations.page_part(ablation_rows),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -261,10 +263,6 @@ HEADLINE = (
 
 
 # -- text
-
-
-def table(head: Cells, lines: Iterable[Cells]) -> str:
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in (head, ["---"] * len(head), *lines))
 
 
 def seconds(value: float) -> str:

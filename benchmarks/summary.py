@@ -61,6 +61,7 @@ def read_rows(folder: Path) -> list[Row]:
     return [
         json.loads(line)
         for path in sorted(folder.glob("*.jsonl"))
+        if path.name != "ablations.jsonl"  # of another kind: ablations.read_rows
         for line in path.read_text(encoding="utf-8").splitlines()
     ]
 

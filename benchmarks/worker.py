@@ -8,13 +8,16 @@ import resource
 import statistics
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from numpy.typing import NDArray
+
 from . import data, heights
-from .adapters import ADAPTERS, Work
-from .jobs import Job
+from .jobs import Case, Job
+from .work import Work
 
 WARM_UP_ROWS = 200
 # Work shorter than this is repeated within the process; the clock and the first page faults would be a part of it.
@@ -22,11 +25,21 @@ SHORT = 0.2
 
 
 def measure(job: Job, heights_folder: Path) -> dict[str, Any]:
+    from .adapters import ADAPTERS
+
     X = data.make(job.data, 0 if job.task == "stream" else job.rows, job.columns, job.dtype)
-    adapter = ADAPTERS[job.task, job.implementation]
-    warm_up = replace(job, rows=WARM_UP_ROWS)
+    row = measure_work(ADAPTERS[job.task, job.implementation], X, job)
+    if "chunk_mb" in row:
+        row["beyond_chunk_mb"] = row["beyond_mb"] - row["chunk_mb"]
+    if "heights" in row:
+        row |= heights.compare(row.pop("heights"), heights_folder, job.name(), job.implementation)
+    return row
+
+
+def measure_work(adapter: Callable[[NDArray, Any], Work], X: NDArray, job: Case) -> dict[str, Any]:
+    """Time and memory of the work that an adapter makes of rows and a job, and what it says of the result."""
     # What libraries load or compile when first called is not what is measured.
-    adapter(X if len(X) <= WARM_UP_ROWS else X[:WARM_UP_ROWS].copy(), warm_up).run()
+    adapter(X if len(X) <= WARM_UP_ROWS else X[:WARM_UP_ROWS].copy(), replace(job, rows=WARM_UP_ROWS)).run()
     work = adapter(X, job)
     _give_back_freed_memory()
     before = _memory("VmRSS")
@@ -34,12 +47,7 @@ def measure(job: Job, heights_folder: Path) -> dict[str, Any]:
     row, result = _timed(work)
     row |= {"rss_before_mb": before, "rss_peak_mb": _memory("VmHWM")}
     row["beyond_mb"] = max(0.0, row["rss_peak_mb"] - before)
-    row |= work.describe(result)
-    if "chunk_mb" in row:
-        row["beyond_chunk_mb"] = row["beyond_mb"] - row["chunk_mb"]
-    if "heights" in row:
-        row |= heights.compare(row.pop("heights"), heights_folder, job.name(), job.implementation)
-    return row
+    return row | work.describe(result)
 
 
 def _timed(work: Work) -> tuple[dict[str, Any], Any]:

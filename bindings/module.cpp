@@ -9,6 +9,7 @@ void bind_partitioned_tree(nb::module_& m);
 void bind_index(nb::module_& m);
 void bind_linkage(nb::module_& m);
 void bind_dendrogram(nb::module_& m);
+void bind_switches(nb::module_& m);
 
 NB_MODULE(_core, m) {
   m.doc() = "The compiled core of silverbirch. Private: use the package's own names.";
@@ -19,4 +20,7 @@ NB_MODULE(_core, m) {
   bind_index(m);
   bind_linkage(m);
   bind_dendrogram(m);
+#if defined(SILVERBIRCH_ABLATIONS)
+  bind_switches(m);
+#endif
 }

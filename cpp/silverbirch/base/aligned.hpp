@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "silverbirch/base/switches.hpp"
 namespace silverbirch {
 
 template <class T>
@@ -38,7 +39,10 @@ struct UnsetAllocator : AlignedAllocator<T> {
   template <class U>
   void construct(U* p) {
     static_assert(std::is_trivially_default_constructible_v<U>);
-    ::new (static_cast<void*>(p)) U;
+    if (on(Mechanism::unset_memory))
+      ::new (static_cast<void*>(p)) U;
+    else
+      ::new (static_cast<void*>(p)) U();
   }
   template <class U, class... Arguments>
   void construct(U* p, Arguments&&... arguments) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "silverbirch/base/radix_sort.hpp"
+#include "silverbirch/base/switches.hpp"
 
 namespace silverbirch {
 
@@ -27,7 +28,7 @@ std::vector<std::uint32_t> ascending(std::size_t count, Value value) {
     constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
     items[i] = {bits & kSign ? ~bits : bits | kSign, static_cast<std::uint32_t>(i)};
   }
-  if (count < kMany) {
+  if (count < kMany || !on(Mechanism::radix_sort)) {
     std::sort(items.begin(), items.end());
   } else {
     std::vector<Item> sorted(count);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "silverbirch/base/aligned.hpp"
+#include "silverbirch/base/switches.hpp"
 
 namespace silverbirch {
 
@@ -20,14 +21,21 @@ class MinHeap {
   void set(std::size_t place, const Key& key) { at(place) = key; }
 
   void order() {
+    if (!on(Mechanism::quaternary_heap)) return std::make_heap(first(), first() + size_, later);
     for (std::size_t place = size_; place-- > 0;) sink(place, at(place));
   }
 
   const Key& top() const { return keys_[kFirst]; }
 
-  void replace_top(const Key& key) { sink(0, key); }
+  void replace_top(const Key& key) {
+    if (on(Mechanism::quaternary_heap)) return sink(0, key);
+    std::pop_heap(first(), first() + size_, later);
+    at(size_ - 1) = key;
+    std::push_heap(first(), first() + size_, later);
+  }
 
   void pop() {
+    if (!on(Mechanism::quaternary_heap)) return std::pop_heap(first(), first() + size_--, later);
     const Key key = at(--size_);
     at(size_) = last_;
     sink(0, key);
@@ -44,6 +52,8 @@ class MinHeap {
   static constexpr std::size_t kFirst = kChildren - 1;  // so that siblings, 4p+1 … 4p+4, start on a multiple of four
 
   Key& at(std::size_t place) { return keys_[place + kFirst]; }
+  Key* first() { return keys_.data() + kFirst; }
+  static bool later(const Key& a, const Key& b) { return b < a; }  // for the heaps of the standard library
 
   // Which of siblings comes first is found without branches.
   void sink(std::size_t place, Key key) {

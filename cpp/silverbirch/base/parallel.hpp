@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "silverbirch/base/progress.hpp"
+#include "silverbirch/base/switches.hpp"
 
 namespace silverbirch {
 
@@ -83,6 +84,13 @@ void parallel_for(std::size_t count, std::size_t piece, std::size_t threads, con
 // What take(i, place) writes to its place for i in [0, count), in order; where it returns false, it is left out.
 template <class T, class Take>
 std::vector<T> parallel_collect(std::size_t count, std::size_t threads, Take take) {
+  if (!on(Mechanism::parallel_collect)) {
+    std::vector<T> some;
+    T place;
+    for (std::size_t i = 0; i < count; ++i)
+      if (take(i, place)) some.push_back(place);
+    return some;
+  }
   constexpr std::size_t piece = 8192;
   std::vector<T> taken(count);
   std::vector<std::size_t> taken_of_piece((count + piece - 1) / piece);

@@ -141,7 +141,7 @@ void bounds(const FilterTile& tile) {
     for (std::size_t query = 0; query < tile.query_count;) {
       const float* queries = tile.groups + query / kGroupLanes * group_floats + query % kGroupLanes;
       float* sums = tile.bounds + query * kPanelLanes;
-      if (tile.query_count - query <= kFewQueries) {
+      if (on(Mechanism::few_queries) && tile.query_count - query <= kFewQueries) {
         add_part<Form, kFewQueries>(tile.panel, queries, begin, end, sums);
         query += kFewQueries;
       } else {

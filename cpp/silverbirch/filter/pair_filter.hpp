@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "silverbirch/base/switches.hpp"
 #include "silverbirch/simd/kernel_table.hpp"
 
 namespace silverbirch {

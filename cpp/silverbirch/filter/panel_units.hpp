@@ -30,6 +30,9 @@
 
 namespace silverbirch {
 
+// What to begin with where bytes are not to be had.
+inline FilterForm fast_form() { return on(Mechanism::product_filter) ? FilterForm::product : FilterForm::difference; }
+
 class PanelUnits {
  public:
   static constexpr double kUnderflow = 1e-30;

@@ -108,7 +108,7 @@ class Filtered {
     for (std::size_t p = 0; p < kLeafParts; ++p)
       store(gaps + p * kWidth, gap_of(filter_lane(leaf * kClusterLeaf + p * kWidth)));
     gaps[self_ % kClusterLeaf] = __builtin_inff();
-    if (best_.slot == kNoSlot) consider_nearest(leaf, gaps);
+    if (best_.slot == kNoSlot && on(Mechanism::nearest_first)) consider_nearest(leaf, gaps);
     unsigned near = 0;
     for (std::size_t p = 0; p < kLeafParts; ++p) {
       const float* terms = filter_lane(leaf * kClusterLeaf + p * kWidth) + dim() * kFilterLanes;
@@ -161,7 +161,7 @@ class Filtered {
     const std::size_t first = node * kFilterLanes;
     if (level == 0) {
       for (; near; near &= near - 1) scan(first + static_cast<unsigned>(__builtin_ctz(near)));
-    } else if (level == 1) {
+    } else if (level == 1 && on(Mechanism::listed_leaves)) {
       std::uint32_t leaves[kFilterLanes * kFilterLanes + kListSlack];
       std::size_t count = 0;
       for (; near; near &= near - 1) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "silverbirch/base/parallel.hpp"
+#include "silverbirch/base/switches.hpp"
 #include "silverbirch/features/feature_block.hpp"
 
 namespace silverbirch {
@@ -80,7 +81,7 @@ inline std::size_t kd_partition(KdKey* keys, std::size_t size, KdKey pivot, KdKe
 // Puts the least `middle` keys first, as std::nth_element, whose branches nobody can foresee. Keys are all different.
 inline void kd_select(KdKey* keys, std::size_t size, std::size_t middle, KdKey* scratch) {
   constexpr std::size_t kSample = 8, kPatience = 64;  // where pivots are bad again and again, it is not the way
-  for (std::size_t passes = 0; passes < kPatience && size > 2 * kSample; ++passes) {
+  for (std::size_t passes = 0; passes < kPatience && size > 2 * kSample && on(Mechanism::branchless_select); ++passes) {
     KdKey sample[kSample];
     for (std::size_t i = 0; i < kSample; ++i) sample[i] = keys[i * size / kSample];
     std::sort(sample, sample + kSample);
@@ -171,7 +172,11 @@ void kd_order(std::vector<KdKey>& keys, KdShape shape, std::size_t dim, Coordina
     ranges = std::move(halves);
   }
   for_ranges([&](std::size_t i) {
-    if (ranges[i].size > shape.leaf)
+    if (ranges[i].size <= shape.leaf) return;
+    if (!on(Mechanism::close_sort)) {
+      std::vector<KdKey> scratch(ranges[i].size);
+      kd_sort(keys.data() + ranges[i].begin, ranges[i].size, shape, dim, from_first, scratch.data());
+    } else
       kd_sort_closely(keys.data() + ranges[i].begin, ranges[i].size, shape, dim, coordinate);
   });
 }

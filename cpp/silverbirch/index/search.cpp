@@ -85,6 +85,18 @@ struct ByComponent {
   SILVERBIRCH_INLINE double limit(double distance) const { return distance * kSlack; }
 };
 
+// A point that is no slot: what does without GroupSearch in a build that can switch it off.
+struct ByPoint {
+  static constexpr std::size_t stride = kLanes;
+  static constexpr bool ignores_only_itself = false;
+  const std::uint32_t* names;
+  SILVERBIRCH_INLINE bool ignores(Slot) const { return false; }
+  SILVERBIRCH_INLINE bool ignores(std::size_t, std::size_t) const { return false; }
+  SILVERBIRCH_INLINE bool prefers(Slot a, Slot b) const { return b == kNoSlot || names[a] < names[b]; }
+  SILVERBIRCH_INLINE double verified(Slot, double bound, double) const { return bound; }
+  SILVERBIRCH_INLINE double limit(double distance) const { return distance * kSlack; }
+};
+
 template <class Nearness, class Asker, std::size_t Dim>
 class Search {
  public:
@@ -123,7 +135,8 @@ class Search {
       near |= lanes(Nearness::within(gap, load(row + dim() * kLanes), term_, limit_)) << p;
     }
     if constexpr (Asker::ignores_only_itself) near &= ~asker_.own_lane(leaf);
-    if (Asker::ignores_only_itself && __builtin_popcount(near) > 2) near = consider_nearest(leaf, rows, gaps, near);
+    if (Asker::ignores_only_itself && on(Mechanism::nearest_first) && __builtin_popcount(near) > 2)
+      near = consider_nearest(leaf, rows, gaps, near);
     for (; near; near &= near - 1) consider(leaf, rows, gaps, static_cast<unsigned>(__builtin_ctz(near)));
   }
 
@@ -244,6 +257,16 @@ NearestSlot nearest_in_other(const PackedTree& tree, const Components& component
 
 template <std::size_t Dim>
 std::size_t nearest_to_points(const PackedTree& tree, const double* points, Slot likely, Slot* nearest) {
+  if (!on(Mechanism::group_search)) {
+    std::size_t visits = 0;
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      Search<CentroidNearness, ByPoint, Dim> search(tree, points + lane, 0.0, {tree.names}, {});
+      search.climb(likely == kNoSlot ? 0 : likely / kClusterLeaf);
+      visits += search.visits();
+      likely = nearest[lane] = search.best().slot;
+    }
+    return visits / kLanes;
+  }
   GroupSearch<Dim> search(tree, points, likely);
   search.run();
   search.write(nearest);

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "silverbirch/base/switches.hpp"
 #include "silverbirch/features/cf_distance.hpp"
 #include "silverbirch/features/feature_block.hpp"
 #include "silverbirch/simd/kernel_table.hpp"
@@ -106,7 +107,9 @@ struct IndexSearch {
   using NearestToPoints = std::size_t (*)(const PackedTree& tree, const double* points, Slot likely, Slot* nearest);
   std::array<NearestToPoints, kUnrolled + 1> nearest_to_points;
 
-  static std::size_t unrolled(std::size_t dim) { return dim <= kUnrolled ? dim : 0; }
+  static std::size_t unrolled(std::size_t dim) {
+    return dim <= kUnrolled && on(Mechanism::unrolled_dimensions) ? dim : 0;
+  }
 };
 
 SILVERBIRCH_KERNEL_TABLE(IndexSearch, index_search)

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "silverbirch/base/ascending.hpp"
+#include "silverbirch/base/switches.hpp"
 
 namespace silverbirch {
 
@@ -77,8 +78,9 @@ class MergeHistory {
     for (std::size_t i = 0; i < order.size(); ++i) {
       // Merges and their objects lie anywhere: fetched ahead, they arrive in time.
       constexpr std::size_t kAhead = 8;
-      if (i + 2 * kAhead < order.size()) __builtin_prefetch(&merges_[order[i + 2 * kAhead]]);
-      if (i + kAhead < order.size()) {
+      if (i + 2 * kAhead < order.size() && on(Mechanism::merge_prefetch))
+        __builtin_prefetch(&merges_[order[i + 2 * kAhead]]);
+      if (i + kAhead < order.size() && on(Mechanism::merge_prefetch)) {
         __builtin_prefetch(&parent[merges_[order[i + kAhead]].a]);
         __builtin_prefetch(&parent[merges_[order[i + kAhead]].b]);
       }

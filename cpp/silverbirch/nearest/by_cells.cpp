@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "silverbirch/base/switches.hpp"
 #include "silverbirch/nearest/cell_scan.hpp"
 
 namespace silverbirch {
@@ -122,7 +123,7 @@ std::vector<std::size_t> NearestCells::nearest(const Scalar* rows, std::size_t r
         next_check = first + kRowsBetweenChecks;
       }
       const std::size_t end = batch.end(cell);
-      if (cell + 1 < cell_count) batch.prefetch(end, batch.end(cell + 1));
+      if (cell + 1 < cell_count && on(Mechanism::cell_prefetch)) batch.prefetch(end, batch.end(cell + 1));
       nearest_in_cell(lists_->tables(), cell, batch.positions(), batch.rows() + first, end - first, nearest.data());
       for (std::size_t i = first; i < end; ++i) {
         const std::size_t row = begin + batch.rows()[i];

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "silverbirch/base/switches.hpp"
 #include "silverbirch/index/kd_order.hpp"
 #include "silverbirch/index/search.hpp"
 
@@ -19,29 +20,33 @@ constexpr std::size_t kLeavesForPanels = 8;
 // So many rows a point pay for the lists of cells, if no more than one in so many is left to the tree.
 constexpr std::size_t kRowsForLists = 16, kLeftToTheTree = 3;
 
+std::size_t leaf_slots() { return on(Mechanism::group_search) ? kLabelLeaf : kClusterLeaf; }
+
 }  // namespace
 
 NearestIndex::NearestIndex(const double* points, std::size_t count, std::size_t dim, const Progress& progress, Way way,
                            bool may_list)
     : numbers_(count),
-      blocks_(leaves_for(count, kLabelLeaf) * (kLabelLeaf / kLanes) * index_block_doubles(dim)),
-      boxes_(dim, kLabelLeaf, Nearness::centroid),
+      blocks_(leaves_for(count, leaf_slots()) * (leaf_slots() / kLanes) * index_block_doubles(dim)),
+      boxes_(dim, leaf_slots(), Nearness::centroid),
       row_order_(points, count, dim),
       find_(index_search().nearest_to_points[IndexSearch::unrolled(dim)]),
-      way_(way == Way::undecided && (dim < kManyDimensions || count < kManyPoints) ? Way::tree : way),
-      may_list_(may_list && way == Way::undecided && NearestCells::suits(count, dim)) {
+      way_(way == Way::undecided && (dim < kManyDimensions || count < kManyPoints || !on(Mechanism::label_filter))
+               ? Way::tree
+               : way),
+      may_list_(may_list && on(Mechanism::cell_lists) && way == Way::undecided && NearestCells::suits(count, dim)) {
   if (count >= kNoSlot) throw std::invalid_argument("an index holds fewer than 2^32 points");
   std::vector<KdKey> order(count);
   std::iota(order.begin(), order.end(), KdKey{0});
   kd_order(
-      order, {kLabelLeaf, kLanes}, dim, [&](std::size_t point, std::size_t k) { return points[point * dim + k]; }, 1,
+      order, {leaf_slots(), kLanes}, dim, [&](std::size_t point, std::size_t k) { return points[point * dim + k]; }, 1,
       progress);
-  for (std::size_t slot = 0; slot < leaves_for(count, kLabelLeaf) * kLabelLeaf; ++slot) {
+  for (std::size_t slot = 0; slot < leaves_for(count, leaf_slots()) * leaf_slots(); ++slot) {
     double* lane = blocks_.data() + slot / kLanes * index_block_doubles(dim) + slot % kLanes;
     if (slot < count) numbers_[slot] = static_cast<std::uint32_t>(point_of(order[slot]));
     for (std::size_t k = 0; k < dim; ++k) lane[k * kLanes] = slot < count ? points[numbers_[slot] * dim + k] : kFarAway;
   }
-  boxes_.pack(blocks_.data(), leaves_for(count, kLabelLeaf), 1, progress);
+  boxes_.pack(blocks_.data(), leaves_for(count, leaf_slots()), 1, progress);
   tree_.dim = dim;
   tree_.slot_count = count;
   tree_.blocks = blocks_.data();
@@ -67,7 +72,8 @@ class NearestIndex::Groups {
     constexpr std::size_t kAhead = 8 * kLanes;
     const std::size_t dim = index_.dim();
     // The rows of a group lie anywhere: have those of a later one fetched in the meantime.
-    for (std::size_t lane = 0; lane < kLanes && begin + kAhead + lane < row_count_; ++lane)
+    for (std::size_t lane = 0; on(Mechanism::group_prefetch) && lane < kLanes && begin + kAhead + lane < row_count_;
+         ++lane)
       __builtin_prefetch(rows_ + order_[begin + kAhead + lane] * dim);
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
       const Scalar* row = rows_ + order_[std::min(begin + lane, row_count_ - 1)] * dim;
@@ -165,7 +171,7 @@ bool NearestIndex::visits_much(const Scalar* rows, std::size_t row_count) const 
   std::size_t visits = 0;
   for (std::size_t group = 0; group < kGroupsToDecide; ++group)
     visits += groups.find(row_count / kLanes * group / kGroupsToDecide * kLanes);
-  return visits > leaves_for(size(), kLabelLeaf) * kGroupsToDecide / kLeavesForPanels;
+  return visits > leaves_for(size(), leaf_slots()) * kGroupsToDecide / kLeavesForPanels;
 }
 
 template void NearestIndex::nearest(const float*, std::size_t, std::int64_t*, std::size_t, const Progress&) const;

@@ -7,10 +7,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <utility>
 #include <vector>
 
 #include "silverbirch/base/radix_sort.hpp"
+#include "silverbirch/base/switches.hpp"
 
 namespace silverbirch {
 
@@ -37,10 +39,18 @@ class RowOrder {
   // The numbers of the rows, in order.
   template <class Scalar>
   void order(const Scalar* rows, std::size_t count, std::vector<std::uint32_t>& order) {
+    if (!on(Mechanism::row_order)) {
+      order.resize(count);
+      std::iota(order.begin(), order.end(), std::uint32_t{0});
+      return;
+    }
     keyed_.resize(count);
     sorted_.resize(count);
     for (std::size_t i = 0; i < count; ++i) keyed_[i] = std::uint64_t{key(rows + i * dim_)} << 32 | i;
-    radix_sort(keyed_, sorted_, 32, 32 + 2 * kDigitBits, [](std::uint64_t keyed) { return keyed; });
+    if (on(Mechanism::radix_sort))
+      radix_sort(keyed_, sorted_, 32, 32 + 2 * kDigitBits, [](std::uint64_t keyed) { return keyed; });
+    else
+      std::sort(keyed_.begin(), keyed_.end());
     order.resize(count);
     for (std::size_t i = 0; i < count; ++i) order[i] = static_cast<std::uint32_t>(keyed_[i]);
   }

@@ -18,7 +18,7 @@ constexpr auto no_look = [](std::size_t, std::size_t) {};
 // The entry that makes a node overflow is put into it before it is split, so there is room for one more.
 NodeShape shape_of(std::size_t dim, const TreeOptions& options, std::uint64_t weight_bits) {
   return node_shape(dim, options.branching + 1, options.distance == CfDistance::ward, weight_bits,
-                    dim >= kRoundedDimensions);
+                    routed_by_integers(dim));
 }
 
 }  // namespace
@@ -28,13 +28,13 @@ CfTree::CfTree(std::size_t dim, const TreeOptions& options) : CfTree(dim, option
 CfTree::CfTree(std::size_t dim, const TreeOptions& options, std::shared_ptr<HugePages> pages)
     : dim_(dim),
       options_(options),
-      kernels_(dim >= kRoundedDimensions ? &rounded_tree_kernels() : &tree_kernels(dim)),
+      kernels_(routed_by_integers(dim) ? &rounded_tree_kernels() : &tree_kernels(dim)),
       pages_(std::move(pages)),
       inner_(shape_of(dim, options, leading_bits(dim)), true, pages_),
       leaf_(shape_of(dim, options, kAllBits), false, pages_),
       root_(leaf_.create()),
       origin_(dim),
-      routed_(dim <= kMostRoutedDimensions),
+      routed_(dim <= kMostRoutedDimensions && on(Mechanism::float_routing)),
       values_(inner_.shape().slots) {
   if (dim == 0) throw std::invalid_argument("a tree needs rows of at least one column");
   if (options.branching < 2) throw std::invalid_argument("branching must be at least 2");
@@ -48,7 +48,7 @@ std::size_t CfTree::bytes_per_node(std::size_t dim, std::size_t branching) {
 
 // An exact duplicate needs no way down, and seldom comes alone. Of many dimensions, fewer fit the nearest cache.
 std::size_t CfTree::group_size() const {
-  if (met_duplicate_) return 1;
+  if ((met_duplicate_ && on(Mechanism::duplicate_runs)) || !on(Mechanism::groups)) return 1;
   return dim_ <= kFewDimensions ? kLargestGroup : kWideGroup;
 }
 
@@ -95,7 +95,7 @@ template void CfTree::insert_rows(const double*, const double*, std::size_t, con
 template <class Scalar>
 void CfTree::check_and_insert(const Scalar* rows, const double* weights, std::size_t row_count,
                               const Progress& progress) {
-  if (leaf_count_ > 0) {
+  if (leaf_count_ > 0 || !on(Mechanism::check_in_cache)) {
     check_coordinates(rows, row_count, dim_, 1, progress);
     return insert_rows(rows, weights, row_count, progress);
   }
@@ -165,7 +165,9 @@ void CfTree::search_together(Group& group, std::size_t first, const NodePool& no
   const std::size_t count = group.size();
   RowSearch* searches = group.searches();
   const std::size_t grouped_slots = dim_ <= kFewDimensions ? kGroupedSlots : kWideGroupedSlots;
-  if (group.all_rows() && routed_ && kernels_->nearest_of_rows && nodes.shape().slots == grouped_slots) {
+  const bool together =
+      on(Mechanism::groups) && on(dim_ <= kFewDimensions ? Mechanism::joint_search : Mechanism::wide_joint_search);
+  if (together && group.all_rows() && routed_ && kernels_->nearest_of_rows && nodes.shape().slots == grouped_slots) {
     std::uint32_t most = 0;
     for (std::size_t i = first; i < count; ++i) {
       const NodeId node = group[i].leaf.node;
@@ -314,7 +316,7 @@ void CfTree::insert(Group& group, const Progress& progress) {
         found = clock_;
         first = i;
         lost = false;
-      } else if (last_inner_change_ > found || only_equals_merge) {
+      } else if (last_inner_change_ > found || only_equals_merge || !on(Mechanism::patched_leaf)) {
         renew_way(traveller, found);
       } else if (leaf_.last_change(traveller.leaf.node) > found) {
         renew_leaf(group, first, i, found);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "silverbirch/base/switches.hpp"
 #include "silverbirch/tree/cf_tree.hpp"
 
 namespace silverbirch {
@@ -67,7 +68,7 @@ class CfTree::Group {
     expected_bytes_ = dim_ * sizeof(Scalar);
   }
   void fetch_expected(std::size_t i) const {
-    if (i >= expected_count_) return;
+    if (i >= expected_count_ || !on(Mechanism::row_prefetch)) return;
     for (std::size_t offset = 0; offset < expected_bytes_; offset += 64) __builtin_prefetch(expected_[i] + offset);
   }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "silverbirch/base/switches.hpp"
 #if defined(__linux__)
 #include <sys/mman.h>
 #endif
@@ -43,6 +44,7 @@ class HugePages {
   }
 
   void give_back(std::byte* page) noexcept {
+    if (!on(Mechanism::spare_pages)) return free(page);
     try {
       spare_.push_back(page);
     } catch (const std::bad_alloc&) {
@@ -92,7 +94,7 @@ class NodeMemory {
 
   void add_slab() {
     std::size_t size = piece_bytes_;
-    if (bytes_ < HugePages::kSize) {
+    if (bytes_ < HugePages::kSize || !on(Mechanism::huge_pages)) {
       first_.emplace_back(static_cast<std::byte*>(::operator new(size, kAlignment)));
       next_ = first_.back().get();
     } else {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "silverbirch/base/switches.hpp"
 #include "silverbirch/features/feature_block.hpp"
 #include "silverbirch/tree/kernels/tree_kernels.hpp"
 #include "silverbirch/tree/node_memory.hpp"
@@ -21,6 +22,9 @@ using NodeId = std::uint32_t;
 // Its variance is larger than any that is routed, because for radius and diameter a gap counts for nothing beside a
 // heavy entry.
 inline constexpr float kFarFromOrigin = 1e17f, kHeavy = 1e30f, kSpread = 1e33f;
+
+// Whether the routing copies start as integers.
+inline bool routed_by_integers(std::size_t dim) { return dim >= kRoundedDimensions && on(Mechanism::integer_routing); }
 
 inline constexpr std::uint64_t kAllBits = ~std::uint64_t{0};
 // The way down sees the weight of an inner entry in steps of a quarter of a power of two, see cf_tree.cpp; or of a half
@@ -41,7 +45,7 @@ inline NodeShape node_shape(std::size_t dim, std::size_t entries, bool ward, std
           .record_doubles = dim + 2 <= 4 ? 4 : rounded_up(dim + 2, 8),
           .entry_floats = entry_floats,
           .mean_floats = slots * entry_floats,
-          .routing_floats = slots * (entry_floats + (dim < kRoundedDimensions ? 2 : 4)),
+          .routing_floats = slots * (entry_floats + (routed_by_integers(dim) ? 4 : 2)),
           .steps = rounded ? kMostSteps : 0.0f,
           .number_bits = static_cast<int>(std::bit_ceil(slots) - 1),
           .relative_doubt = 0x1p-13f + static_cast<float>(dim + 2 * slots) * 0x1p-22f};
@@ -113,6 +117,7 @@ class NodePool {
 
   // Of a node's routing copies, no part is fetched ahead: that delays what is read at the time.
   void prefetch_record(NodeId id, std::size_t s) const {
+    if (!on(Mechanism::record_prefetch)) return;
     const double* begin = nodes_[id].records + s * shape_.record_doubles;
     if (shape_.dim >= kRoundedDimensions)
       return prefetch_long(begin, std::min<std::size_t>(shape_.record_doubles, 512));

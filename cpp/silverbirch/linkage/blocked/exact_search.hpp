@@ -60,6 +60,7 @@ class ExactSearch {
   // Of all clusters; they are given by slot. What lies beyond `within` is of no use.
   template <class Take>
   void all(const std::vector<ClusterId>& queries, double within, Take take) const {
+    if (!on(Mechanism::mutual_first_pass)) return some(queries, take);
     const float cut = cut_beyond(within);
     hand_over(queries, shortlists_of_all(clusters_, form_, candidates_, cut, threads_, poll_), take);
   }

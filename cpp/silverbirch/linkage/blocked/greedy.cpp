@@ -28,7 +28,7 @@ class BlockedGreedy {
   BlockedGreedy(const FeaturesView& features, Vote vote, std::size_t threads, const Progress& progress)
       : progress_(progress),
         clusters_(features, CfDistance::centroid, vote),
-        search_(clusters_, FilterForm::product, kListLength, threads, progress),
+        search_(clusters_, fast_form(), kListLength, threads, progress),
         history_(features.size),
         active_(features.size),
         entries_(features.size * kListLength),
@@ -142,7 +142,7 @@ class BlockedGreedy {
   void merge_nearest(const Key& key) {
     const ClusterId a = std::min(key.cluster, key.other), b = std::max(key.cluster, key.other);
     merge(a, b, key.distance);
-    if (active_ <= clusters_.slots() / 4 * 3) clusters_.compact();
+    if (on(Mechanism::compaction) && active_ <= clusters_.slots() / 4 * 3) clusters_.compact();
     if (active_ > 1) look_again({b});
     progress_(history_.size(), lists_.size());
   }

@@ -38,8 +38,9 @@ ClusterPanels::ClusterPanels(const FeaturesView& features, CfDistance distance, 
 
 FilterForm ClusterPanels::fastest_form() const {
   constexpr std::size_t fewest = 32;  // measured: turning sums into bounds costs more than short sums
-  const bool bytes = pair_filter().has_bytes() && dim_ >= fewest && dim_ <= kMostByteDimensions;
-  return bytes ? FilterForm::bytes : FilterForm::product;
+  const bool bytes =
+      on(Mechanism::byte_filter) && pair_filter().has_bytes() && dim_ >= fewest && dim_ <= kMostByteDimensions;
+  return bytes ? FilterForm::bytes : fast_form();
 }
 
 void ClusterPanels::prepare(FilterForm form, const Progress& progress) {

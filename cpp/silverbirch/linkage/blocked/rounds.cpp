@@ -9,6 +9,7 @@
 #include "silverbirch/linkage/blocked/rounds.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "silverbirch/linkage/blocked/neighbour_lists.hpp"
@@ -65,7 +66,8 @@ class BlockedRounds {
   void first_round() {
     std::vector<ClusterId> all(clusters_.slots());
     for (std::size_t slot = 0; slot < all.size(); ++slot) all[slot] = clusters_.id_at(slot);
-    const double within = probe(all);
+    const double farthest = probe(all);
+    const double within = on(Mechanism::first_cut) ? farthest : std::numeric_limits<double>::infinity();
     search_.all(all, within, take());
     std::vector<ClusterId> lonely;  // who would have had to look farther
     for (const ClusterId id : unsure_among(all))
@@ -97,7 +99,7 @@ class BlockedRounds {
     search_.each(wanted.size(), 32, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) nearest_[wanted[i]] = lists_.nearest(wanted[i]);
     });
-    const std::vector<ClusterId> unsure = unsure_among(wanted);
+    const std::vector<ClusterId> unsure = on(Mechanism::neighbour_lists) ? unsure_among(wanted) : wanted;
     if (!unsure.empty()) {
       search_.some(unsure, take());
       look_closely(unsure);
@@ -139,7 +141,7 @@ class BlockedRounds {
       merge(a, b, nearest_[a].distance);
       progress_(history_.size(), known_.size());
     }
-    if (active_ <= clusters_.slots() / 4 * 3) clusters_.compact();
+    if (on(Mechanism::compaction) && active_ <= clusters_.slots() / 4 * 3) clusters_.compact();
     return !pairs.empty();
   }
 

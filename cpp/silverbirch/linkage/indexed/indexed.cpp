@@ -48,7 +48,7 @@ bool IndexedClustering::pays() const {
 }
 
 Merges IndexedClustering::run(bool by_rounds) && {
-  clusters_.filter_searches();
+  if (on(Mechanism::filtered_search)) clusters_.filter_searches();
   if (by_rounds)
     Rounds(clusters_, history_, threads_, progress_).run();
   else

@@ -111,7 +111,7 @@ class IndexedClusters {
   // kNoSlot for the dead; nothing if there was nothing to do.
   std::vector<Slot> refresh() {
     if (alive_ < slot_count() / 5 * 3) return reorder();
-    if (alive_ < tidy_ / 16 * 13) return tidy();
+    if (on(Mechanism::sweep_within_nodes) && alive_ < tidy_ / 16 * 13) return tidy();
     return {};
   }
 

@@ -74,7 +74,8 @@ class LazyHeap {
   // The key goes to the place of the first, which is done with.
   void look(std::uint32_t name) {
     progress_.poll();
-    heap_.for_next([this](const Key& key) { __builtin_prefetch(&nearest_[key.name]); });
+    if (on(Mechanism::heap_prefetch))
+      heap_.for_next([this](const Key& key) { __builtin_prefetch(&nearest_[key.name]); });
     std::size_t visits = 0;
     heap_.replace_top(key_from(name, clusters_.nearest(nearest_[name].slot, {}, visits)));
   }

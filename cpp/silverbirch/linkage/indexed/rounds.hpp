@@ -104,7 +104,7 @@ class Rounds {
 
   // Each once.
   std::vector<Slot> in_order(std::vector<Slot> slots) const {
-    if (slots.size() < clusters_.slot_count() / kFew) {
+    if (slots.size() < clusters_.slot_count() / kFew || !on(Mechanism::marked_slots)) {
       std::sort(slots.begin(), slots.end());
       slots.erase(std::unique(slots.begin(), slots.end()), slots.end());
       return slots;
@@ -164,7 +164,7 @@ class Rounds {
   // The cluster that the former nearest one has become part of, if any: it bounds the search.
   NearestSlot known_neighbour(Slot slot) const {
     const Slot former = pointers_[slot].slot;
-    if (former == kNoSlot) return {};
+    if (former == kNoSlot || !on(Mechanism::known_neighbours)) return {};
     const Slot now = clusters_.exists(former) ? former : pointers_[former].merged_into;
     if (now == kNoSlot || now == slot || !clusters_.exists(now)) return {};
     return {now, clusters_.distance(slot, now)};

@@ -106,7 +106,7 @@ class MemberClusters {
 
   // For clusters that change no more: balls around blocks make the search for the farthest pair of large ones cheap.
   void settle() {
-    if (!complete_) return;
+    if (!complete_ || !on(Mechanism::balls)) return;
     std::size_t used = 0;
     balls_of_.assign(slot_count(), 0);
     for (std::size_t slot = 0; slot < slot_count(); ++slot) {

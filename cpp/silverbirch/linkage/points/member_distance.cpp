@@ -110,7 +110,8 @@ SILVERBIRCH_INLINE double farthest_by_balls(const Members& b, std::size_t dim, c
 // The farthest pair of two clusters of more than one point each.
 template <std::size_t Dim>
 double farthest_pair(const Members& a, const Members& b, std::size_t dim, double limit) {
-  if (a.count * blocks_for(b.count) <= kFewPairs) return farthest_of_all_pairs<Dim>(a, b, dim);
+  if (on(Mechanism::few_pairs) && a.count * blocks_for(b.count) <= kFewPairs)
+    return farthest_of_all_pairs<Dim>(a, b, dim);
   // From far end to far end: mostly ends at the farthest pair, or at one that is too far.
   const Farthest there = farthest_member<Dim>(b, dim, a.mean);
   const Farthest back = farthest_member<Dim>(a, dim, there.point);

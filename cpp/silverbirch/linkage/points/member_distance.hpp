@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 
+#include "silverbirch/base/switches.hpp"
 #include "silverbirch/features/feature_block.hpp"
 #include "silverbirch/simd/kernel_table.hpp"
 
@@ -38,7 +39,9 @@ struct MemberDistance {
   // The squared distance of the farthest of some points from a point; coordinates of the point kLanes apart.
   double (*farthest)(const double* blocks, std::size_t count, std::size_t dim, const double* point);
 
-  static std::size_t unrolled(std::size_t dim) { return dim <= kUnrolled ? dim : 0; }
+  static std::size_t unrolled(std::size_t dim) {
+    return dim <= kUnrolled && on(Mechanism::unrolled_dimensions) ? dim : 0;
+  }
 };
 
 SILVERBIRCH_KERNEL_TABLE(MemberDistance, member_distance)

@@ -16,6 +16,7 @@ namespace {
 // Where clusters are few and large it is cheaper to compute all their distances once than to search among them again
 // and again. Measured: the product of points and clusters decides, and complete linkage has cheaper searches.
 std::size_t few_clusters(Linkage linkage, std::size_t points) {
+  if (!on(Mechanism::last_by_matrix)) return 1;
   const double root = std::sqrt(static_cast<double>(points));
   return static_cast<std::size_t>(linkage == Linkage::complete ? root : 2.0 * root);
 }

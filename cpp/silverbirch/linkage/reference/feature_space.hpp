@@ -68,6 +68,12 @@ class FeatureSpace {
 
   // Before any merge: the distances of kTileQueries objects to those of some blocks, a row each.
   void tile_distances(const Feature* queries, std::size_t first_block, std::size_t block_count, double* rows) const {
+    if (!on(Mechanism::tiles)) {
+      for (std::size_t q = 0; q < kTileQueries; ++q)
+        block_kernels().distances(distance_, blocks_.data() + first_block * block_doubles(dim_), dim_, queries[q],
+                                  block_count, rows + q * block_count * kLanes);
+      return;
+    }
     block_kernels().tile_distances[static_cast<std::size_t>(distance_)](
         blocks_.data() + first_block * block_doubles(dim_), dim_, queries, block_count, rows);
   }

@@ -2,6 +2,7 @@
 // once per instruction set: all of it has internal linkage. Integers are searched by wide_routing.hpp.
 #pragma once
 
+#include "silverbirch/base/switches.hpp"
 #include "silverbirch/simd/float_vector.hpp"
 #include "silverbirch/tree/kernels/routes.hpp"
 #include "silverbirch/tree/kernels/tree_kernels.hpp"
@@ -109,6 +110,7 @@ SILVERBIRCH_INLINE void nearest_of_four(RowSearch* searches, const NodeShape& sh
 template <std::size_t D>
 void nearest_of_rows(RowSearch* searches, std::size_t count, std::size_t most_entries, const NodeShape& shape) {
   std::size_t i = 0;
+  if (!on(Mechanism::fewer_slots)) most_entries = kGroupedSlots;
   for (; i + 4 <= count; i += 4) {
     if (most_entries <= 16)
       nearest_of_four<D, 16>(searches + i, shape);
@@ -151,10 +153,12 @@ Candidates nearest_wide_entry(const float* routing, const NodeShape& shape, std:
     for (std::size_t q = 0; q < kWidth / 4; q += 2) {
       const std::size_t begin = s + 4 * q;
       gaps[q] = gaps[q + 1] = kEmptyGap<Kind> - Four{};
-      if (begin + 4 < count && kWidth > 4)
+      if (begin + 4 < count && kWidth > 4 && on(Mechanism::eight_entries))
         gaps_of<Kind, 8>(routing + begin * width, width, query.position, gaps + q);
       else if (begin < count)
         gaps_of<Kind, 4>(routing + begin * width, width, query.position, gaps + q);
+      if (!on(Mechanism::eight_entries) && begin + 4 < count && kWidth > 4)
+        gaps_of<Kind, 4>(routing + (begin + 4) * width, width, query.position, gaps + q + 1);
     }
     const Floats value = Kind::value(joined(gaps), load(first_row + s), load(second_row + s), query);
     store(values + s, value);
@@ -201,7 +205,8 @@ void nearest_of_wide_rows(RowSearch* searches, std::size_t count, std::size_t, c
     for (std::size_t i = 0; i < count; ++i) searches[i].sure = false;
     return;
   }
-  switch (shape.entry_floats) {  // a loop over as many dimensions as are known takes less time
+  switch (on(Mechanism::known_widths) ? shape.entry_floats
+                                      : 0) {  // a loop over as many dimensions as are known takes less time
     case 32: return nearest_of_wide<32>(searches, count, shape);
     case 48: return nearest_of_wide<48>(searches, count, shape);
     case 64: return nearest_of_wide<64>(searches, count, shape);

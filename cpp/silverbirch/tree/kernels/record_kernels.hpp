@@ -2,6 +2,7 @@
 // for files that are compiled once per instruction set: all of it has internal linkage.
 #pragma once
 
+#include "silverbirch/base/switches.hpp"
 #include "silverbirch/simd/float_vector.hpp"
 #include "silverbirch/tree/kernels/tree_kernels.hpp"
 #include "silverbirch/tree/kernels/wide_routing.hpp"
@@ -130,7 +131,7 @@ void squared_distances<0>(CfDistance distance, const Feature& from, const Featur
                           std::size_t dim, double* squared) {
   constexpr std::size_t kChains = 4;
   std::size_t i = 0;
-  for (; i + kChains <= count; i += kChains) {
+  for (; i + kChains <= count && on(Mechanism::four_distances); i += kChains) {
     UnalignedDoubles sums[kChains][kSums / kDoubles] = {};
     std::size_t k = 0;
     for (; k + kSums <= dim; k += kSums)
@@ -182,7 +183,7 @@ SILVERBIRCH_INLINE void move_and_copy(double* __restrict record, const double* _
       return here - load(origin + k);
     };
     std::size_t k = 0;
-    for (; k + kWidth <= dim; k += kWidth) {
+    for (; k + kWidth <= dim && on(Mechanism::narrowed_vectors); k += kWidth) {
       const UnalignedDoubles low = moved(k), high = moved(k + kDoubles);
       store(place + k, narrowed(low, high));
     }
@@ -201,8 +202,8 @@ bool absorb_within(CfDistance criterion, double squared_threshold, double* __res
   const std::size_t dim = D > 0 ? D : shape.dim;
   const double weight = record[dim], sse = record[dim + 1];
   const double gap = squared_gap<D>(other.mean, record, dim);
-  const bool surely =
-      criterion == CfDistance::radius && surely_within(squared_threshold, gap, other.weight, other.sse, weight, sse);
+  const bool surely = on(Mechanism::sure_absorption) && criterion == CfDistance::radius &&
+                      surely_within(squared_threshold, gap, other.weight, other.sse, weight, sse);
   if (!surely && !(squared_by_gap(criterion, gap, other, {weight, record, sse}, dim) <= squared_threshold))
     return false;
   double share;

@@ -15,7 +15,7 @@ SILVERBIRCH_INLINE float position(const double* mean, const double* origin, std:
   Floats sums = {};
   std::size_t k = 0;
   if constexpr (D == 0)
-    for (; k + kWidth <= dim; k += kWidth) {
+    for (; k + kWidth <= dim && on(Mechanism::narrowed_vectors); k += kWidth) {
       const double *there = mean + k, *from = origin + k;
       const Floats here = narrowed(load(there) - load(from), load(there + kDoubles) - load(from + kDoubles));
       store(place + k, here);
