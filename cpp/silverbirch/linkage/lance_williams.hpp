@@ -35,7 +35,8 @@ enum class OverPairs { none, minimum, maximum, mean };
 struct Linkage {
   std::string_view name;
   // Merging two clusters never brings the result nearer to a third one than the nearer of the two was [Bruynooghe
-  // 1977]. NN-chain and rounds then give the greedy result, and there are no inversions.
+  // 1977], and the distance of two clusters does not depend on the order of the merges that made them. NN-chain and
+  // rounds, which merge in another order, then give the greedy result, and there are no inversions.
   bool reducible = true;
   bool squared = false;  // defined on squared Euclidean distances; heights are their roots
   Vote vote = Vote::by_weight;
@@ -158,7 +159,8 @@ constexpr Linkage aggregation_by(CfDistance distance) {
           .distance = distance};
 }
 
-// visit(formula) for the formula of a linkage; which must be of a kind that visit takes.
+// Calls visit with the formula of a linkage. The formula must be of a kind that visit takes: `Recurrence` or
+// `Prototypes`.
 template <class Result, class Visit>
 Result with_formula(const Linkage& linkage, Visit visit) {
   std::optional<Result> result;
