@@ -41,8 +41,8 @@ std::size_t build_tree(const std::vector<double>& rows) {
 std::size_t ward(const std::vector<double>& rows) {
   const std::vector<double> ones(kPoints, 1.0), zeros(kPoints, 0.0);
   const sb::FeaturesView points{kPoints, kColumns, ones.data(), rows.data(), zeros.data()};
-  const auto merges = sb::cluster_features(points, sb::CfDistance::ward, sb::Vote::by_weight, sb::Algorithm::automatic,
-                                           1, sb::no_progress);
+  const auto merges =
+      sb::cluster_features(points, sb::linkage_from_name("ward"), sb::Means::of_squares, {}, sb::no_progress);
   return merges.z.size();
 }
 

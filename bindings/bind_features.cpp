@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "convert.hpp"
-#include "silverbirch/linkage/cluster.hpp"
+#include "silverbirch/linkage/reference/pairwise_distances.hpp"
 
 namespace sb = silverbirch;
 

@@ -1,3 +1,5 @@
+#include <nanobind/stl/string_view.h>
+
 #include "convert.hpp"
 #include "silverbirch/linkage/cluster.hpp"
 
@@ -18,99 +20,98 @@ void check_condensed(std::size_t pairs, std::size_t objects) {
     throw std::invalid_argument("the condensed distances do not fit the number of weights");
 }
 
+void bind_table(nb::module_& m) {
+  nb::class_<sb::Linkage>(m, "Linkage", "A row of the core's table of linkages.")
+      .def_ro("name", &sb::Linkage::name)
+      .def_ro("reducible", &sb::Linkage::reducible)
+      .def_ro("squared", &sb::Linkage::squared, "Defined on squared Euclidean distances; heights are their roots.")
+      .def_prop_ro(
+          "cf_distance",
+          [](const sb::Linkage& linkage) -> std::optional<std::string_view> {
+            if (!linkage.distance) return std::nullopt;
+            return sb::kCfDistanceNames[static_cast<std::size_t>(*linkage.distance)];
+          },
+          "The CF distance that computes it from cluster features; None where features are not enough.")
+      .def_prop_ro(
+          "equal_vote", [](const sb::Linkage& linkage) { return linkage.vote == sb::Vote::equal; },
+          "Both halves of a merge count the same, whatever their weights.")
+      .def_ro("scale", &sb::Linkage::scale, "Times the squared CF distance: what the recurrence works on.")
+      .def_prop_ro("by_members", &sb::Linkage::by_members,
+                   "Computed from points without a distance matrix by algorithm='rounds'.")
+      .def_ro("prototypes", &sb::Linkage::prototypes, "One object stands for each cluster.");
+  m.def("linkages", [] { return std::vector<sb::Linkage>(sb::kLinkages.begin(), sb::kLinkages.end()); });
+  m.def("algorithm_names", [] { return name_list(sb::kAlgorithmNames); });
+}
+
 }  // namespace
 
 void bind_linkage(nb::module_& m) {
-  m.def("linkage_names", [] { return name_list(sb::kLinkageNames); });
-  m.def("algorithm_names", [] { return name_list(sb::kAlgorithmNames); });
+  bind_table(m);
 
   m.def(
       "cluster_features",
       [](const Array1<const double>& weight, const Array2<const double>& mean, const Array1<const double>& sse,
-         const std::string& distance, bool equal_vote, const std::string& algorithm, std::size_t threads,
-         Callback progress) {
+         const std::string& linkage, bool squares, const std::string& algorithm, std::size_t threads,
+         const nb::typed<nb::callable, void(std::size_t objects)>& before_pairs, Callback progress) {
+        const sb::FeaturesView features = view(weight, mean, sse);
+        const sb::Linkage& kind = sb::linkage_from_name(linkage);
+        const sb::ClusterOptions options{.algorithm = sb::algorithm_from_name(algorithm),
+                                         .threads = threads,
+                                         .before_pairs = [&](std::size_t objects) {
+                                           const nb::gil_scoped_acquire gil;
+                                           before_pairs(objects);
+                                         }};
+        return to_numpy_merges(without_gil(std::move(progress), [&](const sb::Progress& report) {
+          return sb::cluster_features(features, kind, squares ? sb::Means::of_squares : sb::Means::of_distances,
+                                      options, report);
+        }));
+      },
+      nb::arg("weight"), nb::arg("mean"), nb::arg("sse"), nb::arg("linkage"), nb::arg("squares"), nb::arg("algorithm"),
+      nb::arg("threads"), nb::arg("before_pairs"), nb::arg("progress").none(),
+      "Z and prototypes. squares: average and weighted are root mean squared distances. before_pairs(objects) is "
+      "called "
+      "before the distances of all pairs are allocated.");
+
+  m.def(
+      "aggregate_features",
+      [](const Array1<const double>& weight, const Array2<const double>& mean, const Array1<const double>& sse,
+         const std::string& distance, const std::string& algorithm, std::size_t threads, Callback progress) {
         const sb::FeaturesView features = view(weight, mean, sse);
         const auto cf_distance = sb::cf_distance_from_name(distance);
-        const auto how = sb::algorithm_from_name(algorithm);
+        const sb::ClusterOptions options{.algorithm = sb::algorithm_from_name(algorithm), .threads = threads};
         return to_numpy_merges(without_gil(std::move(progress), [&](const sb::Progress& report) {
-          return sb::cluster_features(features, cf_distance, equal_vote ? sb::Vote::equal : sb::Vote::by_weight, how,
-                                      threads, report);
+          return sb::aggregate_features(features, cf_distance, options, report);
         }));
       },
-      nb::arg("weight"), nb::arg("mean"), nb::arg("sse"), nb::arg("distance"), nb::arg("equal_vote"),
-      nb::arg("algorithm"), nb::arg("threads"), nb::arg("progress").none(),
-      "Z with squared CF distances as heights, and prototypes.");
+      nb::arg("weight"), nb::arg("mean"), nb::arg("sse"), nb::arg("distance"), nb::arg("algorithm"), nb::arg("threads"),
+      nb::arg("progress").none(), "Z and prototypes, by merging features at each step.");
 
   m.def(
-      "cluster_single",
-      [](const Array1<const double>& weight, const Array2<const double>& points, const std::string& algorithm,
-         std::size_t threads, Callback progress) {
-        const sb::FeaturesView features = view(weight, points, weight);  // the sses are not used
-        const auto how = sb::algorithm_from_name(algorithm);
-        return to_numpy_merges(without_gil(std::move(progress), [&](const sb::Progress& report) {
-          return sb::cluster_single(features, how, threads, report);
-        }));
-      },
-      nb::arg("weight"), nb::arg("points"), nb::arg("algorithm"), nb::arg("threads"), nb::arg("progress").none(),
-      "Single linkage of points. Z with squared distances as heights, and prototypes.");
-
-  m.def(
-      "cluster_points",
-      [](const Array1<const double>& weight, const Array2<const double>& points, const std::string& linkage,
-         const std::string& algorithm, std::size_t threads, Callback progress) -> std::optional<MergeArrays> {
-        const sb::FeaturesView features = view(weight, points, weight);  // the sses are not used
-        const auto kind = sb::linkage_from_name(linkage);
-        const auto how = sb::algorithm_from_name(algorithm);
-        auto merges = without_gil(std::move(progress), [&](const sb::Progress& report) {
-          return sb::cluster_points(features, kind, how, threads, report);
-        });
-        if (!merges) return std::nullopt;
-        return to_numpy_merges(std::move(*merges));
-      },
-      nb::arg("weight"), nb::arg("points"), nb::arg("linkage"), nb::arg("algorithm"), nb::arg("threads"),
-      nb::arg("progress").none(),
-      "Complete, average or weighted linkage of points, in linear memory. Z with squared distances as heights, and "
-      "prototypes; None if a distance matrix is faster.");
-
-  m.def(
-      "cluster_matrix",
+      "cluster_distances",
       [](const Array1<double>& condensed, const Array1<const double>& weight, const std::string& linkage,
          const std::string& algorithm, Callback progress) {
         check_condensed(condensed.shape(0), weight.shape(0));
-        const auto kind = sb::linkage_from_name(linkage);
+        const sb::Linkage& kind = sb::linkage_from_name(linkage);
         const auto how = sb::algorithm_from_name(algorithm);
         return to_numpy_merges(without_gil(std::move(progress), [&](const sb::Progress& report) {
-          return sb::cluster_matrix(condensed.data(), weight.data(), weight.shape(0), kind, how, report);
+          return sb::cluster_distances(condensed.data(), weight.data(), weight.shape(0), kind, how, report);
         }));
       },
       nb::arg("condensed"), nb::arg("weight"), nb::arg("linkage"), nb::arg("algorithm"), nb::arg("progress").none(),
-      "Overwrites condensed. Z and prototypes.");
+      "Z and prototypes of objects given by their distances, which are overwritten.");
 
   m.def(
-      "cluster_by_prototypes",
+      "cluster_distances_by_prototypes",
       [](const Array1<const double>& condensed, const Array1<const double>& weight, const std::string& linkage,
          const std::string& algorithm, Callback progress) {
         check_condensed(condensed.shape(0), weight.shape(0));
-        const auto kind = sb::linkage_from_name(linkage);
+        const sb::Linkage& kind = sb::linkage_from_name(linkage);
         const auto how = sb::algorithm_from_name(algorithm);
         return to_numpy_merges(without_gil(std::move(progress), [&](const sb::Progress& report) {
-          return sb::cluster_by_prototypes(condensed.data(), weight.data(), weight.shape(0), kind, how, report);
+          return sb::cluster_distances_by_prototypes(condensed.data(), weight.data(), weight.shape(0), kind, how,
+                                                     report);
         }));
       },
       nb::arg("condensed"), nb::arg("weight"), nb::arg("linkage"), nb::arg("algorithm"), nb::arg("progress").none(),
-      "Minimax and medoid linkage of objects given by their distances. Z and prototypes.");
-
-  m.def(
-      "cluster_points_by_prototypes",
-      [](const Array1<const double>& weight, const Array2<const double>& points, const std::string& linkage,
-         const std::string& algorithm, Callback progress) {
-        const sb::FeaturesView features = view(weight, points, weight);  // the sses are not used
-        const auto kind = sb::linkage_from_name(linkage);
-        const auto how = sb::algorithm_from_name(algorithm);
-        return to_numpy_merges(without_gil(std::move(progress), [&](const sb::Progress& report) {
-          return sb::cluster_points_by_prototypes(features, kind, how, report);
-        }));
-      },
-      nb::arg("weight"), nb::arg("points"), nb::arg("linkage"), nb::arg("algorithm"), nb::arg("progress").none(),
-      "Minimax and medoid linkage of points. Z and prototypes.");
+      "The same for linkages with prototypes, which leave the distances as they are.");
 }

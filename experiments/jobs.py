@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from silverbirch.linkage import matching_distance
+
 from .data_sets import MIXTURE_SIDE, DataSet
 
 # The paper's words for what is clustered, and what a user might do instead.
 FULL, CENTERS, LINKAGE, AGGREGATION = "full data", "CF centers", "CF linkage", "CF aggregation"
 SAMPLE, KMEANS, BIRCH = "random sample", "MiniBatchKMeans", "scikit-learn Birch"
 MODES = {CENTERS: "centers", LINKAGE: "linkage", AGGREGATION: "aggregation"}
-# The CF distance that corresponds to a linkage: the paper's table 2.
-MATCHING_DISTANCE = {"ward": "ward", "average": "average", "weighted": "average", "centroid": "centroid"}
-MATCHING_DISTANCE |= {"median": "centroid"}
 
 
 @dataclass(frozen=True)
@@ -110,7 +109,7 @@ class Scale:
 
     def tree(self, data: str, linkage: str, **changes: Any) -> ClusterJob:
         """CF linkage as in the paper: the distance that matches the linkage, in the tree and for absorption alike."""
-        distance = MATCHING_DISTANCE.get(linkage, "ward")
+        distance = matching_distance(linkage)
         job = ClusterJob(
             data, self.rows, LINKAGE, linkage, self.k,
             max_leaves=self.max_leaves, distance=distance, absorption=distance,

@@ -21,7 +21,7 @@ GREEDY = ("agnes", "anderberg", "generic")
 CF_DISTANCES = ("centroid", "manhattan", "average", "diameter", "ward", "radius")
 FEATURE_METHODS = ("ward", "average", "weighted", "centroid", "median")
 few = settings(deadline=None, max_examples=30)
-ignore_square = pytest.mark.filterwarnings("ignore:data looks like a square distance matrix")
+ignore_square = pytest.mark.filterwarnings("ignore:y looks like a square distance matrix")
 
 
 class Group(NamedTuple):

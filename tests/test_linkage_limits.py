@@ -31,10 +31,19 @@ FEATURES = random_features(6)
         ),
         ({"mode": "center"}, "mode='center': must be one of 'centers', 'linkage', 'aggregation'"),
         ({"algorithm": "slink"}, "algorithm='slink': must be one of 'auto', 'agnes'"),
-        ({"method": "ward", "algorithm": "mst"}, "'mst' cannot do this: use algorithm='auto' for 'ward'"),
-        ({"method": "complete", "algorithm": "mst"}, "use algorithm='auto' for 'complete'"),
-        ({"method": "medoid", "algorithm": "mst"}, "use algorithm='auto' for 'medoid'"),
-        ({"method": "radius", "mode": "aggregation", "algorithm": "mst"}, "use algorithm='auto' for 'radius'"),
+        (
+            {"method": "ward", "algorithm": "mst"},
+            "algorithm='mst' does not compute 'ward' linkage of points.*use algorithm='auto', 'agnes'",
+        ),
+        (
+            {"method": "complete", "algorithm": "mst"},
+            "does not compute 'complete' linkage of points: use algorithm='auto'",
+        ),
+        ({"method": "medoid", "algorithm": "mst"}, "does not compute 'medoid' linkage of points: use algorithm='auto'"),
+        (
+            {"method": "radius", "mode": "aggregation", "algorithm": "mst"},
+            "does not compute 'radius' linkage of .*features: use algorithm='auto'",
+        ),
         ({"method": "ward", "mode": "aggregation", "metric": "cosine"}, "metric='cosine' with mode='aggregation'"),
         ({"metric": "nearness"}, "nearness"),
         ({"n_jobs": 0}, "n_jobs=0: must be a number of threads, or -1 for all"),
@@ -52,8 +61,8 @@ def test_unknown_names_are_refused_with_the_known_ones(arguments, message):
         (np.zeros((0, 3)), ValueError, r"shape \(0, 3\): at least one row"),
         (np.zeros((3, 0)), ValueError, r"shape \(3, 0\): at least one row and one column"),
         (np.zeros((2, 2, 2)), ValueError, r"3-D: rows need a 2-D array; use \(rows, columns\)"),
-        (5.0, TypeError, "data is a float: rows need a 2-D array"),
-        (np.arange(4.0), ValueError, r"4 distances: .*n\(n-1\)/2; .* data.reshape\(-1, 1\)"),
+        (5.0, TypeError, "y is a float: rows need a 2-D array"),
+        (np.arange(4.0), ValueError, r"4 distances: .*n\(n-1\)/2; .* y.reshape\(-1, 1\)"),
         ([["a"], ["b"]], TypeError, "strings: only real numbers can be clustered; encode or drop"),
         (["a", "b", "c"], TypeError, "only numbers can be clustered"),
         ([[1 + 2j], [3]], TypeError, "complex numbers: only real numbers"),
@@ -62,6 +71,11 @@ def test_unknown_names_are_refused_with_the_known_ones(arguments, message):
         ([[1e200], [0]], ValueError, r"row 0, column 0 is 1e\+200: .*rescale"),
         ([1.0, np.nan, 2.0], ValueError, "distance nan at position 1: distances must be finite"),
         ([1.0, 2.0, np.inf], ValueError, "distance inf at position 2: distances must be finite"),
+        (
+            [1.0, -2.0, 3.0],
+            ValueError,
+            r"distance -2\.0 at position 1: .*not negative .*similarities",
+        ),
     ],
 )
 @pytest.mark.parametrize("method", ["single", "average", "ward", "minimax"])

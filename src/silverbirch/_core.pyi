@@ -159,33 +159,62 @@ class NearestIndex:
     @overload
     def nearest(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], threads: int, progress: Callable[[int, int], None] | None) -> NDArray[numpy.int64]: ...
 
-def linkage_names() -> list[str]: ...
+class Linkage:
+    """A row of the core's table of linkages."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def reducible(self) -> bool: ...
+
+    @property
+    def squared(self) -> bool:
+        """Defined on squared Euclidean distances; heights are their roots."""
+
+    @property
+    def cf_distance(self) -> str | None:
+        """
+        The CF distance that computes it from cluster features; None where features are not enough.
+        """
+
+    @property
+    def equal_vote(self) -> bool:
+        """Both halves of a merge count the same, whatever their weights."""
+
+    @property
+    def scale(self) -> float:
+        """Times the squared CF distance: what the recurrence works on."""
+
+    @property
+    def by_members(self) -> bool:
+        """Computed from points without a distance matrix by algorithm='rounds'."""
+
+    @property
+    def prototypes(self) -> bool:
+        """One object stands for each cluster."""
+
+def linkages() -> list[Linkage]: ...
 
 def algorithm_names() -> list[str]: ...
 
-def cluster_features(weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], mean: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sse: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], distance: str, equal_vote: bool, algorithm: str, threads: int, progress: Callable[[int, int], None] | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64]]:
-    """Z with squared CF distances as heights, and prototypes."""
-
-def cluster_single(weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], points: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], algorithm: str, threads: int, progress: Callable[[int, int], None] | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64]]:
+def cluster_features(weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], mean: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sse: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], linkage: str, squares: bool, algorithm: str, threads: int, before_pairs: Callable[[int], None], progress: Callable[[int, int], None] | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64]]:
     """
-    Single linkage of points. Z with squared distances as heights, and prototypes.
+    Z and prototypes. squares: average and weighted are root mean squared distances. before_pairs(objects) is called before the distances of all pairs are allocated.
     """
 
-def cluster_points(weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], points: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], linkage: str, algorithm: str, threads: int, progress: Callable[[int, int], None] | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64]] | None:
+def aggregate_features(weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], mean: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sse: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], distance: str, algorithm: str, threads: int, progress: Callable[[int, int], None] | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64]]:
+    """Z and prototypes, by merging features at each step."""
+
+def cluster_distances(condensed: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], linkage: str, algorithm: str, progress: Callable[[int, int], None] | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64]]:
     """
-    Complete, average or weighted linkage of points, in linear memory. Z with squared distances as heights, and prototypes; None if a distance matrix is faster.
+    Z and prototypes of objects given by their distances, which are overwritten.
     """
 
-def cluster_matrix(condensed: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], linkage: str, algorithm: str, progress: Callable[[int, int], None] | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64]]:
-    """Overwrites condensed. Z and prototypes."""
-
-def cluster_by_prototypes(condensed: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], linkage: str, algorithm: str, progress: Callable[[int, int], None] | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64]]:
+def cluster_distances_by_prototypes(condensed: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], linkage: str, algorithm: str, progress: Callable[[int, int], None] | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64]]:
     """
-    Minimax and medoid linkage of objects given by their distances. Z and prototypes.
+    The same for linkages with prototypes, which leave the distances as they are.
     """
-
-def cluster_points_by_prototypes(weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], points: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], linkage: str, algorithm: str, progress: Callable[[int, int], None] | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64]]:
-    """Minimax and medoid linkage of points. Z and prototypes."""
 
 def subtree_heights(z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
     """The greatest height at or below each row of Z."""

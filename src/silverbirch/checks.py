@@ -5,7 +5,7 @@ import math
 import operator
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
@@ -16,9 +16,9 @@ from . import _core
 Rows = NDArray[np.float64] | NDArray[np.float32]
 Floats = NDArray[np.float64]
 
-# The names the core knows, in its order.
+# What the core knows, in its order.
 CF_DISTANCES = tuple(_core.cf_distance_names())
-LINKAGES = tuple(_core.linkage_names())
+LINKAGES = {linkage.name: linkage for linkage in _core.linkages()}
 ALGORITHMS = tuple(_core.algorithm_names())
 MODES = ("centers", "linkage", "aggregation")
 
@@ -182,7 +182,7 @@ def as_threshold(value: Any, name: str = "threshold") -> float:
     return number
 
 
-def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
+def as_choice(value: Any, name: str, choices: Collection[str]) -> str:
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name}={value!r}: must be one of {', '.join(map(repr, choices))}")
     return value
@@ -190,7 +190,7 @@ def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
 
 def as_method(method: Any, mode: str, name: str) -> str:
     """The name of a linkage, or of a CF distance where features are merged."""
-    choices = CF_DISTANCES if mode == "aggregation" else LINKAGES
+    choices = CF_DISTANCES if mode == "aggregation" else tuple(LINKAGES)
     if isinstance(method, str) and method not in choices and method in (*CF_DISTANCES, *LINKAGES):
         other = "mode='linkage'" if mode == "aggregation" else "mode='aggregation'"
         raise ValueError(f"{name}={method!r} needs {other}; with mode={mode!r} it is one of {', '.join(choices)}")

@@ -1,7 +1,6 @@
-"""Hierarchical clustering of points, distances and cluster features: the door to the compiled algorithms.
+"""Hierarchical clustering of points, distances and cluster features: turns what users pass into one call of the core.
 
-Two things happen here and nowhere else: names and data are turned into one call of the core, and the core's numbers
-into scipy's units.
+The core chooses the algorithm and knows the linkages; this module checks the data and watches over the memory.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from . import _core
 from .checks import (
     ALGORITHMS,
+    LINKAGES,
     MODES,
     Floats,
     as_array,
@@ -31,40 +31,13 @@ from .checks import (
 from .errors import MemoryLimitError
 from .features import ClusterFeatures
 from .linkage_matrix import LinkageMatrix, with_prototypes
-from .progress import reporter
+from .progress import Report, reporter
 
 logger = logging.getLogger("silverbirch")
 
-_PROTOTYPE_LINKAGES = ("minimax", "medoid")
-_SINGLE_ALGORITHMS = ("mst", "boruvka")
-_INDEX_ALGORITHMS = ("rounds", "heap", "boruvka", "blocked")
-# Of points, by Euclidean distances: an index proposes neighbours and the points of the clusters decide.
-_VERIFIED_LINKAGES = ("complete", "average", "weighted")
-
-
-@dataclass(frozen=True)
-class _FeatureForm:
-    """How a linkage is computed from cluster features alone: table 2 of the paper."""
-
-    cf_distance: str
-    equal_vote: bool = False
-    scale: float = 1.0  # Ward's linkage is twice D4 squared
-
-
-_FEATURE_FORMS = {
-    "ward": _FeatureForm("ward", scale=2.0),
-    "average": _FeatureForm("average"),
-    "weighted": _FeatureForm("average", equal_vote=True),
-    "centroid": _FeatureForm("centroid"),
-    "median": _FeatureForm("centroid", equal_vote=True),
-}
-_PIECE = 1 << 22
-# These are defined on squared Euclidean distances and reported as roots, as in scipy.
-_EUCLIDEAN_ONLY = ("centroid", "median", "ward")
-
 
 def linkage(
-    data: Any,
+    y: Any,
     method: str = "single",
     metric: Any = "euclidean",
     optimal_ordering: bool = False,
@@ -75,30 +48,55 @@ def linkage(
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> Floats:
-    """The dendrogram of hierarchical agglomerative clustering, as `scipy.cluster.hierarchy.linkage` returns it.
+    """Return the dendrogram of agglomerative clustering, as `scipy.cluster.hierarchy.linkage` does.
 
     Parameters
     ----------
-    data : points (n, d), a condensed distance vector, or ClusterFeatures
-    method : "single", "complete", "average", "weighted", "centroid", "median", "ward", "minimax" or "medoid";
-        with mode="aggregation" a CF distance: "centroid", "manhattan", "average", "diameter", "ward" or "radius"
-    metric : any metric of `scipy.spatial.distance.pdist`, for points; centroid, median and ward need "euclidean"
-    optimal_ordering : reorder the leaves so that neighbours are near, by scipy's algorithm; slow beyond a thousand rows
-    weights : how often each row counts; 0 leaves it out, and the leaves are numbered without it
-    mode : how cluster features are treated. "linkage": initial distances from the whole features, then the linkage
-        with their weights. "centers": their means as if they were points. "aggregation": features are merged at each
-        step and distances computed anew from them.
-    algorithm : "auto" chooses the fastest by the data. By name, the references: "agnes" (naive), "anderberg",
-        "nn_chain", "generic", "mst" (single). With an index, for points and features: "rounds" (reducible linkages),
-        "heap" (ward, centroid, median, squared average and weighted), "boruvka" (single). For many dimensions:
-        "blocked" (the linkages of "heap").
-    n_jobs : threads; None is one, -1 all. The result does not depend on it.
-    progress : show progress on stderr
+    y : array (n, d), array (n(n-1)/2,) or ClusterFeatures
+        Points, a condensed distance vector, or cluster features.
+    method : str, default "single"
+        "single", "complete", "average", "weighted", "centroid", "median", "ward", "minimax" or "medoid"; with
+        mode="aggregation" a CF distance: "centroid", "manhattan", "average", "diameter", "ward" or "radius".
+    metric : str or function, default "euclidean"
+        Any metric of `scipy.spatial.distance.pdist`, for points. Centroid, median and ward need "euclidean".
+    optimal_ordering : bool, default False
+        Reorder the leaves by scipy's algorithm so that neighbours are near; slow beyond a thousand rows.
+    weights : array (n,), default None
+        How often each object counts; None is once. Objects of weight 0 are left out, and the leaves are numbered
+        without them.
+    mode : {"linkage", "centers", "aggregation"}, default "linkage"
+        How cluster features are treated. "linkage": initial distances from the whole features, then the linkage with
+        their weights. "centers": their means as if they were points. "aggregation": features are merged at each step
+        and distances computed anew from them.
+    algorithm : str, default "auto"
+        "auto" chooses the fastest by the data. By name, the references: "agnes" (naive), "anderberg", "nn_chain",
+        "generic", "mst" (single). With an index, for points and features: "rounds" (reducible linkages), "heap" (ward,
+        centroid, median, squared average and weighted), "boruvka" (single). For many dimensions: "blocked" (the
+        linkages of "heap").
+    n_jobs : int, default None
+        Threads; None is one, -1 is one for each core. The result does not depend on it.
+    progress : bool, default False
+        Show progress on stderr.
 
     Returns
     -------
-    Z : float64 (n - 1, 4), valid for every function of scipy.cluster.hierarchy; for minimax and medoid with an
-        attribute `prototypes`, the number of the object that stands for each row's cluster
+    Z : float64 array (n - 1, 4)
+        Valid for every function of `scipy.cluster.hierarchy`. For minimax and medoid it has an attribute `prototypes`:
+        the number of the object that stands for each row's cluster.
+
+    Raises
+    ------
+    ValueError
+        A name is unknown, a value is not finite, a distance is negative, or the algorithm does not compute the method.
+    TypeError
+        The data are not numbers.
+    MemoryLimitError
+        The distances of all pairs would not fit into the machine. It is raised before they are allocated.
+
+    Warns
+    -----
+    scipy.cluster.hierarchy.ClusterWarning
+        The points look like a square distance matrix.
 
     Notes
     -----
@@ -112,45 +110,43 @@ def linkage(
     "centroid", "median" and "medoid" are not reducible: "auto", "agnes", "anderberg" and "generic" give the greedy
     result, "nn_chain" gives another dendrogram.
 
-    "ward", "average" (squared), "weighted" (squared), "centroid", "median", "single" and "medoid" of points or features
-    need memory linear in their number, and so do "complete", "average" and "weighted" of points in low dimensions or in
-    groups, where "auto" finds that an index pays, and wherever algorithm="rounds" is asked for. Otherwise these need 8
-    bytes for each pair, as do "minimax", and "agnes" and "anderberg" for all.
+    Memory is linear in the objects for "ward", "average" (squared), "weighted" (squared), "centroid", "median",
+    "single" and "medoid" of points or features. It is linear too for "complete", "average" and "weighted" of points
+    where "auto" finds that an index pays (few dimensions, or points in groups) and with algorithm="rounds". Otherwise
+    these take 8 bytes for each pair, as do "minimax", other metrics, and "agnes" and "anderberg" of all but "medoid".
+
+    Time is quadratic in the objects at most, and far less where an index pays; "agnes", "minimax" and "medoid" can take
+    cubic time.
+
+    Examples
+    --------
+    >>> import silverbirch as sb
+    >>> Z = sb.linkage([[0.0], [1.0], [5.0], [7.0]], "average")
+    >>> Z[:, 2].tolist()
+    [1.0, 2.0, 5.5]
     """
     mode = as_choice(mode, "mode", MODES)
     method = as_method(method, mode, "method")
     job = _Job(method, as_choice(algorithm, "algorithm", ALGORITHMS), as_threads(n_jobs), progress)
 
-    if isinstance(data, ClusterFeatures):
+    if isinstance(y, ClusterFeatures):
         if weights is not None:
             raise ValueError("cluster features have weights of their own: leave `weights` out")
         _require_euclidean(metric, "cluster features")
-        objects = _with_weight(data)
+        objects = _with_weight(y)
         Z, geometry = _cluster_features(job, objects, mode), objects.mean
-    elif (array := as_array(data, "data")).ndim == 1:
+    elif (array := as_array(y, "y")).ndim == 1:
         if mode != "linkage":
             raise ValueError(f"mode={mode!r} is for points and cluster features; distances have mode='linkage' only")
         geometry, weight = _checked_distances(array, weights)
-        _announce_pairs(job, len(weight))
-        Z = _cluster_distances(job, geometry if method in _PROTOTYPE_LINKAGES else geometry.copy(), weight)
+        job.announce_pairs(len(weight))
+        Z = _cluster_distances(job, geometry if LINKAGES[method].prototypes else geometry.copy(), weight)
     else:
-        Z, geometry = _cluster_points(job, data, metric, weights, mode)
+        Z, geometry = _cluster_points(job, y, metric, weights, mode)
     if optimal_ordering and len(Z):
-        _announce_pairs(job, len(Z) + 1)
+        job.announce_pairs(len(Z) + 1)
         Z = _optimally_ordered(Z, geometry, metric)
     return Z
-
-
-@dataclass(frozen=True)
-class _Job:
-    method: str
-    algorithm: str
-    threads: int
-    progress: bool
-    max_memory: int | None = None
-
-    def report(self) -> Any:
-        return reporter(self.progress, f"{self.method} linkage")
 
 
 def cluster_features(
@@ -167,150 +163,105 @@ def cluster_features(
     return _cluster_features(_Job(method, algorithm, as_threads(n_jobs), progress, max_memory), features, mode)
 
 
+def matching_distance(linkage: str) -> str:
+    """The CF distance that goes with a linkage: table 2 of the paper, and "ward" for linkages that see means only."""
+    known = LINKAGES.get(linkage)
+    return (known and known.cf_distance) or "ward"
+
+
+@dataclass(frozen=True)
+class _Job:
+    method: str
+    algorithm: str
+    threads: int
+    progress: bool
+    max_memory: int | None = None
+
+    def report(self) -> Report | None:
+        return reporter(self.progress, f"{self.method} linkage")
+
+    def announce_pairs(self, count: int) -> None:
+        """Logs what the distances of all pairs will take and refuses more than there is, before it is allocated."""
+        needed = 8 * (count * (count - 1) // 2)
+        task = f"{self.method} linkage of {count} objects"
+        logger.info("%s: %s for the distances of all pairs", task, bytes_text(needed))
+        if self.max_memory is not None and needed > self.max_memory:
+            raise MemoryLimitError(
+                f"{task} needs {bytes_text(needed)} for the distances of all pairs, max_memory leaves "
+                f"{bytes_text(self.max_memory)}: lower max_leaves to {int((self.max_memory / 4) ** 0.5)} or raise "
+                f"max_memory; {_linear_alternatives(self.method)}"
+            )
+        available = physical_memory()
+        if available is not None and needed > available:
+            raise MemoryLimitError(
+                f"{task} needs {bytes_text(needed)} for the distances of all pairs and the machine has "
+                f"{bytes_text(available)}: aggregate first with CFTree or Betula; {_linear_alternatives(self.method)}"
+            )
+
+
+def _linear_alternatives(method: str) -> str:
+    known = LINKAGES.get(method)
+    text = "method='ward' needs memory for the objects alone"
+    if known and known.cf_distance and not known.squared:
+        text = "metric='sqeuclidean' or " + text.replace("needs", "need")
+    if known and known.by_members:
+        text += ", and so do Euclidean distances with algorithm='rounds', in quadratic time"
+    return text
+
+
 def _cluster_features(job: _Job, features: ClusterFeatures, mode: str) -> Floats:
-    method = job.method
     if mode == "aggregation":
-        return _merge_features(job, features, _FeatureForm(method, scale=2.0 if method == "ward" else 1.0))
+        return _aggregate(job, features)
     if mode == "centers":
-        features = _unweighted(features)
-    if method in _FEATURE_FORMS and not (mode == "centers" and method in ("average", "weighted")):
-        return _cluster_squared(job, features)
-    return _cluster_centers(job, features)
+        return _cluster(job, _unweighted(features), squares=False)
+    return _cluster(job, features, squares=True)
 
 
-def _cluster_points(job: _Job, data: Any, metric: Any, weights: Any, mode: str) -> tuple[Floats, Floats]:
-    """Z, and the points or distances it is of."""
-    rows = np.asarray(as_rows(data, name="data"), dtype=np.float64)
+def _cluster_points(job: _Job, y: Any, metric: Any, weights: Any, mode: str) -> tuple[Floats, Floats]:
+    """Z, and the points it is of."""
+    rows = np.asarray(as_rows(y, name="y"), dtype=np.float64)
     _warn_of_square_distances(rows)
     weight = np.ones(len(rows)) if weights is None else as_weights(weights, len(rows), "weights")
     points = _with_weight(ClusterFeatures._adopt(weight.view(), rows.view(), np.zeros(len(rows))))
+    if mode == "aggregation":
+        _require_euclidean(metric, "mode='aggregation'")
+        return _aggregate(job, points), points.mean
     if mode == "centers":
         points = _unweighted(points)
-    if mode == "aggregation" or job.method in _EUCLIDEAN_ONLY:
-        _require_euclidean(metric, "mode='aggregation'" if mode == "aggregation" else f"method {job.method!r}")
-        return _cluster_features(job, points, mode), points.mean
+    if LINKAGES[job.method].squared:
+        _require_euclidean(metric, f"method {job.method!r}")
     if isinstance(metric, str) and metric == "euclidean":
-        return _cluster_centers(job, points), points.mean
-    if isinstance(metric, str) and metric == "sqeuclidean" and job.method in _FEATURE_FORMS:
-        Z = _cluster_squared(job, points)
+        return _cluster(job, points, squares=False), points.mean
+    if isinstance(metric, str) and metric == "sqeuclidean" and LINKAGES[job.method].cf_distance:
+        Z = _cluster(job, points, squares=True)
         Z[:, 2] **= 2
         return Z, points.mean
     from scipy.spatial.distance import pdist
 
-    _announce_pairs(job, len(points))
+    job.announce_pairs(len(points))
     distances = pdist(points.mean, metric)
-    _require_finite(distances, f"metric {metric!r} gave")
+    _require_distances(distances, f"metric {metric!r} gave")
     return _cluster_distances(job, distances, points.weight), points.mean
 
 
-def _cluster_squared(job: _Job, features: ClusterFeatures) -> Floats:
-    """The linkages that squared distances and cluster features are enough for; heights are roots."""
-    form = _FEATURE_FORMS[job.method]
-    if job.algorithm not in ("agnes", "anderberg"):
-        return _merge_features(job, features, form)
-    squared = _pairwise_squared(job, features, form.cf_distance)
-    squared *= form.scale
-    Z, _ = _core.cluster_matrix(squared, features.weight, job.method, job.algorithm, job.report())
-    return _with_roots(Z)
-
-
-def _merge_features(job: _Job, features: ClusterFeatures, form: _FeatureForm) -> Floats:
-    """In linear memory."""
-    if job.algorithm in _SINGLE_ALGORITHMS:
-        raise _unsuitable(job)
-    Z, _ = _core.cluster_features(
-        *features.arrays(), form.cf_distance, form.equal_vote, job.algorithm, job.threads, job.report()
+def _cluster(job: _Job, features: ClusterFeatures, *, squares: bool) -> Floats:
+    """squares: average and weighted linkage mean squared distances; heights are roots."""
+    Z, prototypes = _core.cluster_features(
+        *features.arrays(), job.method, squares, job.algorithm, job.threads, job.announce_pairs, job.report()
     )
-    return _with_roots(Z, form.scale)
+    return with_prototypes(Z, prototypes) if LINKAGES[job.method].prototypes else Z
 
 
-def _cluster_centers(job: _Job, features: ClusterFeatures) -> Floats:
-    """The linkages that need Euclidean distances of points; features count as points at their means."""
-    if job.method == "single" and job.algorithm in ("auto", *_SINGLE_ALGORITHMS):
-        Z, _ = _core.cluster_single(features.weight, features.mean, job.algorithm, job.threads, job.report())
-        return _with_roots(Z)
-    if job.method in _PROTOTYPE_LINKAGES:
-        if job.method == "minimax":
-            _announce_pairs(job, len(features))
-        return with_prototypes(
-            *_core.cluster_points_by_prototypes(
-                features.weight, features.mean, job.method, _matrix_algorithm(job), job.report()
-            )
-        )
-    if job.method in _VERIFIED_LINKAGES and job.algorithm in ("auto", "rounds"):
-        merges = _core.cluster_points(
-            features.weight, features.mean, job.method, job.algorithm, job.threads, job.report()
-        )
-        if merges is not None:
-            return _with_roots(merges[0])
-    distances = _pairwise_squared(job, features, "centroid")
-    for begin in range(0, len(distances), _PIECE):  # in pieces, so that Ctrl-C gets a turn
-        piece = distances[begin : begin + _PIECE]
-        np.sqrt(piece, out=piece)
-    Z, _ = _core.cluster_matrix(distances, features.weight, job.method, _matrix_algorithm(job), job.report())
-    return Z
+def _aggregate(job: _Job, features: ClusterFeatures) -> Floats:
+    return _core.aggregate_features(*features.arrays(), job.method, job.algorithm, job.threads, job.report())[0]
 
 
 def _cluster_distances(job: _Job, distances: Floats, weight: Floats) -> Floats:
-    """Overwrites the distances, but for minimax and medoid."""
-    algorithm = _matrix_algorithm(job)
-    if job.method in _PROTOTYPE_LINKAGES:
-        return with_prototypes(*_core.cluster_by_prototypes(distances, weight, job.method, algorithm, job.report()))
-    if job.method not in _EUCLIDEAN_ONLY:
-        Z, _ = _core.cluster_matrix(distances, weight, job.method, algorithm, job.report())
-        return Z
-    squared = np.square(distances, out=distances)
-    if job.method == "ward" and not np.all(weight == 1.0):
-        end = 0
-        for i, own in enumerate(weight[:-1]):
-            begin, end, others = end, end + len(weight) - 1 - i, weight[i + 1 :]
-            squared[begin:end] *= 2.0 * own * others / (own + others)
-    Z, _ = _core.cluster_matrix(squared, weight, job.method, algorithm, job.report())
-    return _with_roots(Z)
-
-
-def _unsuitable(job: _Job) -> ValueError:
-    return ValueError(f"algorithm={job.algorithm!r} cannot do this: use algorithm='auto' for {job.method!r}")
-
-
-def _matrix_algorithm(job: _Job) -> str:
-    """For distances of all pairs."""
-    if job.algorithm in _INDEX_ALGORITHMS or (job.algorithm == "mst" and job.method != "single"):
-        raise _unsuitable(job)
-    return job.algorithm
-
-
-def _pairwise_squared(job: _Job, features: ClusterFeatures, cf_distance: str) -> Floats:
-    _announce_pairs(job, len(features))
-    return _core.pairwise_squared_distances(*features.arrays(), cf_distance, job.threads, None)
-
-
-def _announce_pairs(job: _Job, count: int) -> None:
-    """Says what the distances of all pairs will take, and refuses what cannot be had, before anything is allocated."""
-    needed = 8 * (count * (count - 1) // 2)
-    logger.info("%s linkage of %d objects: %s for the distances of all pairs", job.method, count, bytes_text(needed))
-    linear = "method='ward' needs memory for the objects alone"
-    if job.method in ("average", "weighted"):
-        linear = "metric='sqeuclidean' or " + linear.replace("needs", "need")
-    if job.method in _VERIFIED_LINKAGES:
-        linear += ", and so do Euclidean distances with algorithm='rounds', in quadratic time"
-    if job.max_memory is not None and needed > job.max_memory:
-        raise MemoryLimitError(
-            f"{job.method} linkage of {count} objects needs {bytes_text(needed)} for the distances of all pairs, "
-            f"max_memory leaves {bytes_text(job.max_memory)}: lower max_leaves to {int((job.max_memory / 4) ** 0.5)} "
-            f"or raise max_memory; {linear}"
-        )
-    available = physical_memory()
-    if available is not None and needed > available:
-        raise MemoryLimitError(
-            f"{job.method} linkage of {count} objects needs {bytes_text(needed)} for the distances of all pairs and "
-            f"the machine has {bytes_text(available)}: aggregate first with CFTree or Betula; {linear}"
-        )
-
-
-def _with_roots(Z: Floats, scale: float = 1.0) -> Floats:
-    Z[:, 2] = np.sqrt(np.maximum(Z[:, 2] * scale, 0.0))  # a recurrence on squares can end a rounding below zero
-    return Z
+    """Overwrites the distances, unless the linkage has prototypes."""
+    if LINKAGES[job.method].prototypes:
+        by_prototypes = _core.cluster_distances_by_prototypes
+        return with_prototypes(*by_prototypes(distances, weight, job.method, job.algorithm, job.report()))
+    return _core.cluster_distances(distances, weight, job.method, job.algorithm, job.report())[0]
 
 
 def _unweighted(features: ClusterFeatures) -> ClusterFeatures:
@@ -334,9 +285,9 @@ def _checked_distances(array: NDArray[Any], weights: Any) -> tuple[Floats, Float
     if len(distances) == 0 or count * (count - 1) // 2 != len(distances):
         raise ValueError(
             f"{len(distances)} distances: a condensed vector of n objects has n(n-1)/2; for values of one column pass "
-            "data.reshape(-1, 1)"
+            "y.reshape(-1, 1)"
         )
-    _require_finite(distances, "data holds")
+    _require_distances(distances, "y holds")
     if weights is None:
         return distances, np.ones(count)
     weight = as_weights(weights, count, "weights")
@@ -351,22 +302,25 @@ def _checked_distances(array: NDArray[Any], weights: Any) -> tuple[Floats, Float
     return squareform(square[np.ix_(present, present)], checks=False), weight[present]
 
 
-def _require_finite(distances: Floats, what: str) -> None:
-    bad = np.flatnonzero(~(np.abs(distances) <= _core.LARGEST_COORDINATE))
+def _require_distances(distances: Floats, what: str) -> None:
+    bad = np.flatnonzero(~((distances >= 0) & (distances <= _core.LARGEST_COORDINATE)))
     if bad.size:
         raise ValueError(
-            f"{what} distance {distances[bad[0]]} at position {bad[0]}: distances must be finite and at most "
-            f"{_core.LARGEST_COORDINATE:g}; drop or rescale them first"
+            f"{what} distance {distances[bad[0]]} at position {bad[0]}: distances must be finite, not negative and at "
+            f"most {_core.LARGEST_COORDINATE:g}; drop or rescale them, and turn similarities into distances first"
         )
 
 
 def _warn_of_square_distances(rows: Floats) -> None:
     """As scipy does: a whole distance matrix passed as points is clustered as points, and seldom meant so."""
     square = rows.shape[0] == rows.shape[1] > 1
-    if square and (rows >= 0).all() and not rows.diagonal().any() and np.array_equal(rows, rows.T):
+    if square and (rows >= 0).all() and np.allclose(rows.diagonal(), 0) and np.allclose(rows, rows.T):
+        from scipy.cluster.hierarchy import ClusterWarning
+
         warnings.warn(
-            "data looks like a square distance matrix but is clustered as points: pass "
-            "scipy.spatial.distance.squareform(data) if distances are meant",
+            "y looks like a square distance matrix but is clustered as points: pass "
+            "scipy.spatial.distance.squareform(y) if distances are meant",
+            ClusterWarning,
             stacklevel=4,
         )
 

@@ -27,15 +27,13 @@ from .checks import (
 )
 from .dendrogram import Dendrogram
 from .features import ClusterFeatures
-from .linkage import cluster_features
+from .linkage import cluster_features, matching_distance
 from .progress import Report, reporter
 from .rows.batches import Batch, Batches, batches_of_rows, gathered, reported
 from .storage import container as files
 from .storage import model as model_state
 from .tree import CFTree
 
-# The CF distance that goes with a linkage (table 2 of the paper); the others see means only: the tree's default.
-_MATCHING_DISTANCE = {"average": "average", "weighted": "average", "centroid": "centroid", "median": "centroid"}
 _FIRST_ROWS = 10_000
 
 
@@ -197,7 +195,7 @@ class AggregateModel:
             threshold=self.threshold,
             max_leaves=self.max_leaves,
             max_memory=self.max_memory,
-            distance=_MATCHING_DISTANCE.get(self.linkage, "ward") if self.distance is None else self.distance,
+            distance=matching_distance(self.linkage) if self.distance is None else self.distance,
             absorption="radius" if self.absorption is None else self.absorption,
             n_jobs=self.n_jobs,
         )

@@ -83,9 +83,14 @@ def test_a_far_origin_gives_the_same_tree(method):
 
 def test_positional_parameters_are_scipys():
     ours, theirs = (list(inspect.signature(f).parameters.values()) for f in (sb.linkage, hierarchy.linkage))
-    assert [(p.name, p.default) for p in ours[1:4]] == [(p.name, p.default) for p in theirs[1:4]]
+    assert [(p.name, p.default) for p in ours[:4]] == [(p.name, p.default) for p in theirs[:4]]
     expected = hierarchy.linkage(POINTS, "average", "cityblock", True)
     assert_allclose(sb.linkage(POINTS, "average", "cityblock", True), expected, rtol=1e-9)
+
+
+def test_parameters_can_be_named_as_in_scipy():
+    arguments = {"y": POINTS, "method": "average", "metric": "cityblock", "optimal_ordering": True}
+    assert_allclose(sb.linkage(**arguments), hierarchy.linkage(**arguments), rtol=1e-9)
 
 
 @pytest.mark.parametrize("metric", ["sqeuclidean", "cosine", "cityblock", "chebyshev", "correlation"])
@@ -129,13 +134,57 @@ def test_optimal_ordering_of_features_is_that_of_their_means(method):
     assert_array_equal(sb.linkage(FEATURES, method, optimal_ordering=True), expected)
 
 
-def test_a_square_distance_matrix_passed_as_points_warns_as_scipy_does():
-    square = abs(POINTS[:, :1] - POINTS[:, 0])
-    with pytest.warns(UserWarning, match="squareform"):
-        Z = sb.linkage(square)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        assert_allclose(Z, hierarchy.linkage(square), rtol=1e-9)
+SQUARE = abs(POINTS[:, :1] - POINTS[:, 0])
+ROUNDING = 1e-12 * rng.uniform(size=SQUARE.shape)
+
+
+def warnings_of(function, *arguments):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = function(*arguments)
+    return result, [warning.category for warning in caught]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [SQUARE, SQUARE + ROUNDING, SQUARE - 1, SQUARE + np.eye(60), SQUARE * SQUARE[0], SQUARE[:, 1:]],
+    ids=["distances", "rounded", "negative", "diagonal", "not symmetric", "not square"],
+)
+def test_points_that_look_like_a_distance_matrix_warn_where_scipy_warns(rows):
+    (Z, ours), (expected, theirs) = (warnings_of(f, rows) for f in (sb.linkage, hierarchy.linkage))
+    assert ours == theirs
+    assert set(ours) <= {hierarchy.ClusterWarning}
+    assert_allclose(Z[:, 2], expected[:, 2], rtol=1e-9, atol=1e-12)
+
+
+def test_the_warning_names_the_callers_line_and_the_remedy():
+    with pytest.warns(hierarchy.ClusterWarning, match="squareform") as caught:
+        sb.linkage(SQUARE)
+    assert caught[0].filename == __file__
+
+
+NEGATIVE = rng.uniform(-1.0, 1.0, size=45)
+NEGATIVE[:7] = 1.0, 0.5, 0.25, 0.75, 1.0, 0.5, -1.0
+
+
+@pytest.mark.parametrize("method", ["centroid", "median"])
+def test_negative_distances_are_refused_where_scipy_refuses_them(method):
+    for linkage in (hierarchy.linkage, sb.linkage):
+        with pytest.raises(ValueError):
+            linkage(NEGATIVE, method)
+
+
+@pytest.mark.parametrize("method", [*ANY_METRIC, "ward"])
+def test_negative_distances_are_refused_where_scipys_tree_would_be_invalid(method):
+    with np.errstate(invalid="ignore"):
+        assert not hierarchy.is_valid_linkage(hierarchy.linkage(NEGATIVE, method))
+    with pytest.raises(ValueError, match=r"y holds distance -1\.0 at position 6"):
+        sb.linkage(NEGATIVE, method)
+
+
+def test_a_metric_that_gives_negative_distances_is_refused():
+    with pytest.raises(ValueError, match=r"gave distance -1\.0 at position 0: .*not negative"):
+        sb.linkage(POINTS, "average", lambda x, y: -1.0)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -218,6 +218,12 @@ def test_the_page_says_what_is_approximate(options, words):
     assert "upper estimate" not in exact
 
 
+def test_averages_of_bare_means_are_not_called_root_mean_squared():
+    of_means = fitted(100, linkage="average", mode="centers")
+    np.testing.assert_allclose(of_means.linkage_matrix_, sb.linkage(of_means.features_.mean, "average"))
+    assert "root mean squared" not in " ".join(accuracy_of(of_means))
+
+
 MODELS = {
     "one row": lambda: sb.Betula().fit([[1.0, 2.0]]),
     "equal rows": lambda: sb.Betula().fit(np.ones((5, 2))),

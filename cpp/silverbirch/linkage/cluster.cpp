@@ -1,5 +1,8 @@
 #include "silverbirch/linkage/cluster.hpp"
 
+#include <cmath>
+#include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -9,36 +12,111 @@
 #include "silverbirch/linkage/blocked/greedy.hpp"
 #include "silverbirch/linkage/blocked/rounds.hpp"
 #include "silverbirch/linkage/indexed/indexed.hpp"
-#include "silverbirch/linkage/lance_williams.hpp"
 #include "silverbirch/linkage/points/points.hpp"
 #include "silverbirch/linkage/reference/agnes.hpp"
 #include "silverbirch/linkage/reference/anderberg.hpp"
+#include "silverbirch/linkage/reference/feature_space.hpp"
 #include "silverbirch/linkage/reference/generic.hpp"
 #include "silverbirch/linkage/reference/matrix_space.hpp"
 #include "silverbirch/linkage/reference/mst.hpp"
 #include "silverbirch/linkage/reference/nn_chain.hpp"
+#include "silverbirch/linkage/reference/pairwise_distances.hpp"
 #include "silverbirch/linkage/reference/prototype_space.hpp"
 
 namespace silverbirch {
 
-namespace {
-
-std::invalid_argument unsuitable(Algorithm algorithm) {
-  const std::string_view name = kAlgorithmNames[static_cast<std::size_t>(algorithm)];
-  return std::invalid_argument("algorithm '" + std::string(name) + "' is not for this linkage of this kind of data");
+Algorithm algorithm_from_name(std::string_view name) {
+  return from_name<Algorithm>(kAlgorithmNames, name, "algorithm");
 }
 
+namespace {
+
+// -- The choice of the algorithm
+
+// features: they are merged. points: their Euclidean distances count. distances: of all pairs, already there.
+enum class Given { features, points, distances };
+
+struct Problem {
+  const Linkage& linkage;
+  Given given;
+  std::size_t size = 0, dim = 0;  // not of distances
+};
+
+// Whether the algorithm computes the linkage; nn_chain may give another result than the greedy one.
+bool suits(Algorithm algorithm, const Problem& problem) {
+  const auto& [linkage, given, size, dim] = problem;
+  const bool features = given == Given::features && is_indexable(*linkage.distance);
+  const bool minimum = linkage.over_pairs == OverPairs::minimum;
+  switch (algorithm) {
+    case Algorithm::boruvka: return minimum && given == Given::points;
+    case Algorithm::mst: return minimum && given != Given::features;
+    case Algorithm::rounds: return given == Given::points ? linkage.by_members() : features && linkage.reducible;
+    case Algorithm::heap:
+    case Algorithm::blocked: return features;
+    default: return true;
+  }
+}
+
+std::invalid_argument unsuitable(Algorithm algorithm, const Problem& problem) {
+  const auto name = [](std::size_t i) { return std::string(kAlgorithmNames[i]); };
+  std::string others;
+  for (std::size_t i = 1; i < kAlgorithmNames.size(); ++i)
+    if (suits(static_cast<Algorithm>(i), problem)) others += ", '" + name(i) + "'";
+  const char* data = problem.given == Given::features ? "points or cluster features"
+                     : problem.given == Given::points ? "points"
+                                                      : "condensed distances";
+  return std::invalid_argument("algorithm='" + name(static_cast<std::size_t>(algorithm)) + "' does not compute '" +
+                               std::string(problem.linkage.name) + "' linkage of " + data + ": use algorithm='auto'" +
+                               others);
+}
+
+// Where blocked searches are faster than plain ones: measured by benchmarks/studies/linkage_high_dimensions.py.
+bool blocks_pay(const Problem& problem) { return problem.dim >= 8 && problem.size * problem.dim >= 80'000; }
+
+// Where they are so much faster that an index is not worth making, however well it would prune: few rows of many
+// coordinates. Measured with rounds, on 500 tight groups.
+bool blocks_pay_at_once(const Problem& problem) {
+  return blocks_pay(problem) && problem.linkage.reducible && problem.size <= 32 * problem.dim;
+}
+
+// The algorithm asked for or, if automatic, the fastest that gives the greedy result. index_pays() makes an index of
+// the data and searches it for a sample of them.
+template <class IndexPays>
+Algorithm choose(Algorithm asked, const Problem& problem, IndexPays index_pays) {
+  const auto suitable = [&](Algorithm algorithm) { return suits(algorithm, problem); };
+  if (asked != Algorithm::automatic) {
+    if (!suitable(asked)) throw unsuitable(asked, problem);
+    return asked;
+  }
+  const bool blocked = suitable(Algorithm::blocked);
+  if (blocked && blocks_pay_at_once(problem)) return Algorithm::blocked;
+  for (const Algorithm indexed : {Algorithm::boruvka, Algorithm::rounds, Algorithm::heap}) {
+    if (!suitable(indexed)) continue;
+    if (index_pays()) return indexed;
+    break;
+  }
+  if (blocked && blocks_pay(problem)) return Algorithm::blocked;
+  if (suitable(Algorithm::mst)) return Algorithm::mst;
+  return problem.linkage.reducible ? Algorithm::nn_chain : Algorithm::generic;
+}
+
+Algorithm choose(Algorithm asked, const Problem& problem) {
+  return choose(asked, problem, [] { return false; });
+}
+
+// -- The reference algorithms
+
 template <ClusterSpace Space>
-Merges run(Space space, Algorithm algorithm, bool monotone, const Progress& progress) {
+Merges run(Space space, Algorithm algorithm, const Linkage& linkage, const Progress& progress) {
   MergeHistory history(space.active().size());
   switch (algorithm) {
     case Algorithm::agnes: agnes(space, history, progress); break;
     case Algorithm::anderberg: anderberg(space, history, progress); break;
     case Algorithm::nn_chain: nn_chain(space, history, progress); break;
     case Algorithm::generic: generic(space, history, progress); break;
-    default: throw unsuitable(algorithm);
+    default: throw std::logic_error("not an algorithm for a cluster space");
   }
-  return std::move(history).finish(monotone);
+  return std::move(history).finish(linkage.reducible);
 }
 
 template <class DistancesFrom>
@@ -48,165 +126,159 @@ Merges run_mst(std::size_t objects, DistancesFrom distances_from, const Progress
   return std::move(history).finish(true);
 }
 
-// Where blocked searches are faster than plain ones: measured by benchmarks/studies/linkage_high_dimensions.py.
-bool blocks_pay(const FeaturesView& features) { return features.dim >= 8 && features.size * features.dim >= 80'000; }
-
-// Where they are so much faster that an index is not worth making, however well it would prune: few rows of many
-// coordinates. Measured with rounds, on 500 tight groups.
-bool blocks_pay_at_once(const FeaturesView& features) {
-  return blocks_pay(features) && features.size <= 32 * features.dim;
-}
-
-// Where all distances are at hand.
-Algorithm automatic_for(Linkage linkage) {
-  switch (linkage) {
-    case Linkage::single: return Algorithm::mst;
-    case Linkage::centroid:
-    case Linkage::median:
-    case Linkage::medoid: return Algorithm::generic;
-    default: return Algorithm::nn_chain;
-  }
-}
-
-}  // namespace
-
-Algorithm algorithm_from_name(std::string_view name) {
-  return from_name<Algorithm>(kAlgorithmNames, name, "algorithm");
-}
-Linkage linkage_from_name(std::string_view name) { return from_name<Linkage>(kLinkageNames, name, "linkage"); }
-
-Merges cluster_features(const FeaturesView& features, CfDistance distance, Vote vote, Algorithm algorithm,
-                        std::size_t threads, const Progress& progress) {
-  // Of the CF distances, D4 and D2 are reducible; the others can have inversions.
-  const bool reducible = distance == CfDistance::ward || distance == CfDistance::average;
-  const bool indexed =
-      algorithm == Algorithm::automatic || algorithm == Algorithm::rounds || algorithm == Algorithm::heap;
-  if (algorithm == Algorithm::rounds && !reducible) throw unsuitable(algorithm);
-  const bool at_once = algorithm == Algorithm::automatic && reducible && blocks_pay_at_once(features);
-  if (indexed && !at_once && is_indexable(distance)) {
-    IndexedClustering clustering(features, distance, vote, threads, progress);
-    if (algorithm != Algorithm::automatic || clustering.pays())
-      return std::move(clustering).run(reducible && algorithm != Algorithm::heap);
-  }
-  if (algorithm == Algorithm::automatic) {
-    const bool blocked = is_indexable(distance) && blocks_pay(features);
-    algorithm = blocked ? Algorithm::blocked : reducible ? Algorithm::nn_chain : Algorithm::generic;
-  }
-  if (algorithm == Algorithm::blocked && is_indexable(distance))
-    return reducible ? cluster_blocked(features, distance, vote, threads, progress)
-                     : cluster_blocked_greedily(features, vote, threads, progress);
-  return run(FeatureSpace(features, distance, vote), algorithm, reducible, progress);
-}
-
-Merges cluster_single(const FeaturesView& points, Algorithm algorithm, std::size_t threads, const Progress& progress) {
-  if (algorithm == Algorithm::automatic || algorithm == Algorithm::boruvka) {
-    IndexedClustering clustering(points, CfDistance::centroid, Vote::by_weight, threads, progress);
-    if (algorithm == Algorithm::boruvka || clustering.pays()) return std::move(clustering).run_single();
-  } else if (algorithm != Algorithm::mst) {
-    throw unsuitable(algorithm);
-  }
-  const FeatureSpace space(points, CfDistance::centroid, Vote::by_weight);
-  return run_mst(points.size, [&](std::size_t object, double* row) { space.distances_from(object, row); }, progress);
-}
-
-std::optional<Merges> cluster_points(const FeaturesView& points, Linkage linkage, Algorithm algorithm,
-                                     std::size_t threads, const Progress& progress) {
-  if (!is_verifiable(linkage) || (algorithm != Algorithm::automatic && algorithm != Algorithm::rounds))
-    throw unsuitable(algorithm);
-  VerifiedClustering clustering(points, linkage, threads, progress);
-  if (algorithm == Algorithm::automatic && !clustering.pays()) return std::nullopt;
-  return std::move(clustering).run();
-}
-
-Merges cluster_matrix(double* condensed, const double* weights, std::size_t objects, Linkage linkage,
-                      Algorithm algorithm, const Progress& progress) {
-  const auto with = [&]<class L>(L, bool monotone) {
-    return run(MatrixSpace<L>(condensed, weights, objects), algorithm, monotone, progress);
-  };
-  if (algorithm == Algorithm::automatic) algorithm = automatic_for(linkage);
-  if (algorithm == Algorithm::mst && linkage == Linkage::single) {
-    const PairMatrix pairs(condensed, objects);
-    return run_mst(
-        objects,
-        [&](std::size_t object, double* row) {
-          for (std::size_t i = 0; i < objects; ++i)
-            if (i != object) row[i] = pairs.at(object, i);
-        },
-        progress);
-  }
-  switch (linkage) {
-    case Linkage::single: return with(SingleLinkage{}, true);
-    case Linkage::complete: return with(CompleteLinkage{}, true);
-    case Linkage::average: return with(AverageLinkage{}, true);
-    case Linkage::weighted: return with(WeightedLinkage{}, true);
-    case Linkage::centroid: return with(CentroidLinkage{}, false);
-    case Linkage::median: return with(MedianLinkage{}, false);
-    case Linkage::ward: return with(WardLinkage{}, true);
-    case Linkage::minimax:
-    case Linkage::medoid: break;
-  }
-  throw std::invalid_argument("linkage has no Lance-Williams recurrence");
-}
-
-namespace {
-
-template <class Objects>
-Merges run_prototypes(const Objects& objects, const double* weights, Linkage linkage, Algorithm algorithm,
+// The pairs hold what the recurrence works on, and are overwritten.
+Merges run_recurrence(const PairMatrix& pairs, const double* weights, const Linkage& linkage, Algorithm algorithm,
                       const Progress& progress) {
-  if (algorithm == Algorithm::automatic) algorithm = automatic_for(linkage);
-  if (linkage == Linkage::minimax)
-    return run(MinimaxSpace<Objects>(objects, weights, progress), algorithm, true, progress);
-  if (linkage == Linkage::medoid)
-    return run(MedoidSpace<Objects>(objects, weights, progress), algorithm, false, progress);
-  throw std::invalid_argument("linkage has no prototypes");
-}
-
-}  // namespace
-
-Merges cluster_by_prototypes(const double* condensed, const double* weights, std::size_t objects, Linkage linkage,
-                             Algorithm algorithm, const Progress& progress) {
-  return run_prototypes(CondensedObjects(condensed, objects), weights, linkage, algorithm, progress);
-}
-
-Merges cluster_points_by_prototypes(const FeaturesView& points, Linkage linkage, Algorithm algorithm,
-                                    const Progress& progress) {
-  return run_prototypes(PointObjects(points.mean, points.size, points.dim), points.weight, linkage, algorithm,
-                        progress);
-}
-
-namespace {
-
-// What a tile says of row i and columns from..to-1 goes to its place in the condensed vector, if it has one.
-void copy_row(const double* tile, std::size_t from, std::size_t to, std::size_t i, std::size_t size,
-              double* condensed) {
-  const std::size_t first = std::max(from, i + 1), last = std::min(to, size);
-  if (first < last) std::copy(tile + (first - from), tile + (last - from), &PairMatrix(condensed, size).at(i, first));
-}
-
-}  // namespace
-
-void pairwise_squared_distances(const FeaturesView& features, CfDistance distance, double* condensed,
-                                std::size_t threads, const Progress& progress) {
-  // A group of rows meets a run of blocks that stays in the second cache, kTileQueries at a time.
-  constexpr std::size_t group_rows = 64, run_doubles = std::size_t{1} << 15;
-  const std::size_t size = features.size;
-  const std::size_t run = std::max<std::size_t>(run_doubles / block_doubles(features.dim), 1);
-  const FeatureSpace space(features, distance, Vote::by_weight);
-  const std::size_t piece = piece_size(group_rows * size * features.dim);
-  parallel_for((size + group_rows - 1) / group_rows, piece, threads, progress, [&](std::size_t begin, std::size_t end) {
-    AlignedDoubles tile(kTileQueries * run * kLanes);
-    for (std::size_t first = begin * group_rows; first < std::min(end * group_rows, size); first += group_rows)
-      for (std::size_t block = first / kLanes; block < blocks_for(size); block += run)
-        for (std::size_t row = first; row < std::min(first + group_rows, size); row += kTileQueries) {
-          const std::size_t blocks = std::min(run, blocks_for(size) - block);
-          Feature queries[kTileQueries];
-          for (std::size_t q = 0; q < kTileQueries; ++q) queries[q] = features[std::min(row + q, size - 1)];
-          space.tile_distances(queries, block, blocks, tile.data());
-          for (std::size_t i = row; i < std::min(row + kTileQueries, size); ++i)
-            copy_row(tile.data() + (i - row) * blocks * kLanes, block * kLanes, (block + blocks) * kLanes, i, size,
-                     condensed);
-        }
+  const std::size_t objects = pairs.objects();
+  if (algorithm == Algorithm::mst) {
+    const auto distances_from = [&](std::size_t object, double* row) {
+      for (std::size_t i = 0; i < objects; ++i)
+        if (i != object) row[i] = pairs.at(object, i);
+    };
+    return run_mst(objects, distances_from, progress);
+  }
+  return with_formula<Merges>(linkage, [&]<Recurrence Formula>(Formula) {
+    return run(MatrixSpace<Formula>(pairs, weights), algorithm, linkage, progress);
   });
+}
+
+template <class Objects, class BeforePairs>
+Merges run_prototypes(const Objects& objects, const double* weights, const Linkage& linkage, Algorithm algorithm,
+                      BeforePairs before_pairs, const Progress& progress) {
+  return with_formula<Merges>(linkage, [&]<Prototypes Formula>(Formula) {
+    using Space = typename Formula::template Space<Objects>;
+    if (Space::kAllocatesPairs) before_pairs(objects.size());
+    return run(Space(objects, weights, progress), algorithm, linkage, progress);
+  });
+}
+
+// -- Features and points
+
+Merges in_roots(Merges merges, double scale = 1.0) {
+  for (std::size_t i = 2; i < merges.z.size(); i += 4) {
+    const double squared = merges.z[i] * scale;
+    merges.z[i] = squared > 0.0 ? std::sqrt(squared) : 0.0;  // a recurrence on squares can end a rounding below zero
+  }
+  return merges;
+}
+
+// The distances of all pairs of features, announced before they are allocated: change(squared CF distance) of each.
+template <class Change>
+std::unique_ptr<double[]> all_pairs(const FeaturesView& features, CfDistance distance, const ClusterOptions& options,
+                                    const Progress& progress, Change change) {
+  options.before_pairs(features.size);
+  const std::size_t count = features.size * (features.size - 1) / 2;
+  std::unique_ptr<double[]> pairs(new double[count]);  // not filled first: that could not be interrupted
+  const Progress polls{[&](std::size_t, std::size_t) { progress.poll(); }};
+  pairwise_squared_distances(features, distance, pairs.get(), options.threads, polls);
+  parallel_for(count, std::size_t{1} << 20, options.threads, polls, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) pairs[i] = change(pairs[i]);
+  });
+  return pairs;
+}
+
+// In linear memory. Heights are squared CF distances.
+Merges merge_features(const FeaturesView& features, const Linkage& linkage, const ClusterOptions& options,
+                      const Progress& progress) {
+  const CfDistance distance = *linkage.distance;
+  std::optional<IndexedClustering> made;
+  const auto index = [&]() -> IndexedClustering& {
+    return made ? *made : made.emplace(features, distance, linkage.vote, options.threads, progress);
+  };
+  const Problem problem{linkage, Given::features, features.size, features.dim};
+  const Algorithm algorithm = choose(options.algorithm, problem, [&] { return index().pays(); });
+  if (algorithm == Algorithm::rounds || algorithm == Algorithm::heap)
+    return std::move(index()).run(algorithm == Algorithm::rounds);
+  made.reset();
+  if (algorithm == Algorithm::blocked)
+    return linkage.reducible ? cluster_blocked(features, distance, linkage.vote, options.threads, progress)
+                             : cluster_blocked_greedily(features, linkage.vote, options.threads, progress);
+  return run(FeatureSpace(features, distance, linkage.vote), algorithm, linkage, progress);
+}
+
+// By the Euclidean distances of the means.
+Merges cluster_points(const FeaturesView& points, const Linkage& linkage, const ClusterOptions& options,
+                      const Progress& progress) {
+  std::optional<IndexedClustering> made_index;
+  std::optional<VerifiedClustering> made_members;
+  const auto index = [&]() -> IndexedClustering& {
+    // Any sse but zero keeps duplicates apart: Borůvka joins them like all others. D0 takes no sse.
+    const FeaturesView apart{points.size, points.dim, points.weight, points.mean, points.weight};
+    return made_index ? *made_index
+                      : made_index.emplace(apart, CfDistance::centroid, linkage.vote, options.threads, progress);
+  };
+  const auto members = [&]() -> VerifiedClustering& {
+    return made_members ? *made_members : made_members.emplace(points, linkage, options.threads, progress);
+  };
+  const Problem problem{linkage, Given::points, points.size, points.dim};
+  const Algorithm algorithm = choose(options.algorithm, problem, [&] {
+    return linkage.over_pairs == OverPairs::minimum ? index().pays() : members().pays();
+  });
+  if (algorithm == Algorithm::boruvka) return in_roots(std::move(index()).run_single());
+  if (algorithm == Algorithm::rounds) return in_roots(std::move(members()).run());
+  made_index.reset();
+  made_members.reset();
+
+  if (algorithm == Algorithm::mst) {
+    const FeatureSpace space(points, CfDistance::centroid, linkage.vote);
+    const auto distances_from = [&](std::size_t object, double* row) { space.distances_from(object, row); };
+    return in_roots(run_mst(points.size, distances_from, progress));
+  }
+  if (linkage.prototypes) {
+    const PointObjects objects(points.mean, points.size, points.dim);
+    return run_prototypes(objects, points.weight, linkage, algorithm, options.before_pairs, progress);
+  }
+  const auto pairs =
+      all_pairs(points, CfDistance::centroid, options, progress, [](double squared) { return std::sqrt(squared); });
+  return run_recurrence({pairs.get(), points.size}, points.weight, linkage, algorithm, progress);
+}
+
+}  // namespace
+
+Merges cluster_features(const FeaturesView& features, const Linkage& linkage, Means means,
+                        const ClusterOptions& options, const Progress& progress) {
+  if (!linkage.distance || !(linkage.squared || means == Means::of_squares))
+    return cluster_points(features, linkage, options, progress);
+  if (options.algorithm != Algorithm::agnes && options.algorithm != Algorithm::anderberg)
+    return in_roots(merge_features(features, linkage, options, progress), linkage.scale);
+  // By the recurrence, as they are defined.
+  const auto pairs = all_pairs(features, *linkage.distance, options, progress,
+                               [&](double squared) { return linkage.scale * squared; });
+  return in_roots(run_recurrence({pairs.get(), features.size}, features.weight, linkage, options.algorithm, progress));
+}
+
+Merges aggregate_features(const FeaturesView& features, CfDistance distance, const ClusterOptions& options,
+                          const Progress& progress) {
+  const Linkage linkage = aggregation_by(distance);
+  return in_roots(merge_features(features, linkage, options, progress), linkage.scale);
+}
+
+Merges cluster_distances(double* condensed, const double* weights, std::size_t objects, const Linkage& linkage,
+                         Algorithm algorithm, const Progress& progress) {
+  const PairMatrix pairs(condensed, objects);
+  algorithm = choose(algorithm, {linkage, Given::distances});
+  if (!linkage.squared) return run_recurrence(pairs, weights, linkage, algorithm, progress);
+  // What features of these weights, without spread and that far apart, have as squared CF distance.
+  const bool ward = linkage.distance == CfDistance::ward;
+  const auto factor = [&](double a, double b) {
+    return linkage.scale * (ward ? WardDistance::squared(1.0, a, 0.0, b, 0.0) : 1.0);
+  };
+  for (std::size_t i = 0; i < objects; ++i) {
+    progress.poll();
+    for (std::size_t j = i + 1; j < objects; ++j) {
+      double& distance = pairs.at(i, j);
+      distance *= distance;
+      distance *= factor(weights[i], weights[j]);
+    }
+  }
+  return in_roots(run_recurrence(pairs, weights, linkage, algorithm, progress));
+}
+
+Merges cluster_distances_by_prototypes(const double* condensed, const double* weights, std::size_t objects,
+                                       const Linkage& linkage, Algorithm algorithm, const Progress& progress) {
+  algorithm = choose(algorithm, {linkage, Given::distances});
+  return run_prototypes(
+      CondensedObjects(condensed, objects), weights, linkage, algorithm, [](std::size_t) {}, progress);
 }
 
 }  // namespace silverbirch

@@ -1,15 +1,16 @@
-// The doors to the clustering algorithms: names become types here, once.
+// The door to the clustering algorithms: one function for each kind of data. The algorithm is chosen here and nowhere
+// else. Heights are in scipy's units, whatever the algorithm works on.
 #pragma once
 
 #include <array>
 #include <cstddef>
-#include <optional>
+#include <functional>
 #include <string_view>
 
 #include "silverbirch/base/progress.hpp"
 #include "silverbirch/features/features.hpp"
+#include "silverbirch/linkage/lance_williams.hpp"
 #include "silverbirch/linkage/merge_history.hpp"
-#include "silverbirch/linkage/reference/feature_space.hpp"
 
 namespace silverbirch {
 
@@ -19,37 +20,32 @@ inline constexpr std::array<std::string_view, 10> kAlgorithmNames = {
     "auto", "agnes", "anderberg", "nn_chain", "generic", "mst", "rounds", "heap", "boruvka", "blocked"};
 Algorithm algorithm_from_name(std::string_view name);
 
-enum class Linkage { single, complete, average, weighted, centroid, median, ward, minimax, medoid };
-inline constexpr std::array<std::string_view, 9> kLinkageNames = {
-    "single", "complete", "average", "weighted", "centroid", "median", "ward", "minimax", "medoid"};
-Linkage linkage_from_name(std::string_view name);
+// How to cluster. The result does not depend on the number of threads.
+struct ClusterOptions {
+  Algorithm algorithm = Algorithm::automatic;
+  std::size_t threads = 1;
+  // Called before 8 bytes for each pair of objects are allocated; throws to refuse them.
+  std::function<void(std::size_t objects)> before_pairs = [](std::size_t) {};
+};
 
-// In linear memory, by merging features. Heights are squared CF distances. The result does not depend on the
-// number of threads.
-Merges cluster_features(const FeaturesView& features, CfDistance distance, Vote vote, Algorithm algorithm,
-                        std::size_t threads, const Progress& progress);
+// What average and weighted linkage are means of. To the others it makes no difference.
+enum class Means { of_distances, of_squares };
 
-// Single linkage of points, in linear memory: automatic, mst or boruvka. Heights are squared distances.
-Merges cluster_single(const FeaturesView& points, Algorithm algorithm, std::size_t threads, const Progress& progress);
+// Features are taken as they are where they are enough to compute the linkage, and as points at their means otherwise.
+// Throws std::invalid_argument where the algorithm asked for does not compute this linkage.
+Merges cluster_features(const FeaturesView& features, const Linkage& linkage, Means means,
+                        const ClusterOptions& options, const Progress& progress);
 
-// Complete, average or weighted linkage of points by their Euclidean distances, in linear memory: automatic or rounds.
-// Heights are squared distances. Nothing, if automatic and a distance matrix is faster.
-std::optional<Merges> cluster_points(const FeaturesView& points, Linkage linkage, Algorithm algorithm,
-                                     std::size_t threads, const Progress& progress);
+// By merging features at each step, for any CF distance. In linear memory, so before_pairs is not called.
+Merges aggregate_features(const FeaturesView& features, CfDistance distance, const ClusterOptions& options,
+                          const Progress& progress);
 
-// By Lance-Williams recurrence. condensed holds what the recurrence works on (squared distances for centroid, median
-// and ward) and is overwritten. Not for minimax and medoid.
-Merges cluster_matrix(double* condensed, const double* weights, std::size_t objects, Linkage linkage,
-                      Algorithm algorithm, const Progress& progress);
+// Objects given by their distances, as a condensed vector that is overwritten. Not for linkages with prototypes.
+Merges cluster_distances(double* condensed, const double* weights, std::size_t objects, const Linkage& linkage,
+                         Algorithm algorithm, const Progress& progress);
 
-// minimax and medoid: from the distances of the objects, or from points whose Euclidean distances are meant.
-Merges cluster_by_prototypes(const double* condensed, const double* weights, std::size_t objects, Linkage linkage,
-                             Algorithm algorithm, const Progress& progress);
-Merges cluster_points_by_prototypes(const FeaturesView& points, Linkage linkage, Algorithm algorithm,
-                                    const Progress& progress);
-
-// Squared CF distances of all pairs, as a condensed vector.
-void pairwise_squared_distances(const FeaturesView& features, CfDistance distance, double* condensed,
-                                std::size_t threads, const Progress& progress);
+// The same for linkages with prototypes, which leave the distances as they are.
+Merges cluster_distances_by_prototypes(const double* condensed, const double* weights, std::size_t objects,
+                                       const Linkage& linkage, Algorithm algorithm, const Progress& progress);
 
 }  // namespace silverbirch

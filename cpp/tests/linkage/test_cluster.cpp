@@ -3,6 +3,7 @@
 #include "check.hpp"
 #include "data.hpp"
 #include "silverbirch/linkage/cluster.hpp"
+#include "silverbirch/linkage/reference/pairwise_distances.hpp"
 
 using namespace silverbirch;
 
@@ -19,41 +20,53 @@ void same_heights(const Merges& a, const Merges& b) {
 
 int main() {
   const Features points = as_features(random_points(count, dim, 9), dim);
-  // Features and Lance-Williams recurrence agree, and so do all algorithms that promise the greedy result.
-  struct Case {
-    Linkage linkage;
-    CfDistance distance;
-    Vote vote;
-    double scale;
-    bool reducible;
-  };
-  for (const Case& c : {Case{Linkage::ward, CfDistance::ward, Vote::by_weight, 2.0, true},
-                        Case{Linkage::average, CfDistance::average, Vote::by_weight, 1.0, true},
-                        Case{Linkage::weighted, CfDistance::average, Vote::equal, 1.0, true},
-                        Case{Linkage::centroid, CfDistance::centroid, Vote::by_weight, 1.0, false},
-                        Case{Linkage::median, CfDistance::centroid, Vote::equal, 1.0, false}}) {
-    const auto by_matrix = [&](Algorithm algorithm) {
-      std::vector<double> condensed(count * (count - 1) / 2);
-      pairwise_squared_distances(view(points), c.distance, condensed.data(), 2, no_progress);
-      for (double& d : condensed) d *= c.scale;
-      return cluster_matrix(condensed.data(), points.weight.data(), count, c.linkage, algorithm, no_progress);
+  // Every algorithm that promises the greedy result has the heights of the naive one, whatever it works on.
+  for (const Linkage& linkage : kLinkages) {
+    const auto by = [&](Algorithm algorithm, Means means = Means::of_squares) {
+      return cluster_features(view(points), linkage, means, {.algorithm = algorithm, .threads = 2}, no_progress);
     };
-    const auto by_features = [&](Algorithm algorithm) {
-      Merges merges = cluster_features(view(points), c.distance, c.vote, algorithm, 1, no_progress);
-      for (std::size_t i = 2; i < merges.z.size(); i += 4) merges.z[i] *= c.scale;
-      return merges;
-    };
-    const Merges reference = by_matrix(Algorithm::agnes);
-    for (const Algorithm algorithm : {Algorithm::automatic, Algorithm::agnes, Algorithm::anderberg, Algorithm::generic,
-                                      Algorithm::nn_chain, Algorithm::blocked}) {
-      if (algorithm == Algorithm::nn_chain && !c.reducible) continue;
-      if (algorithm != Algorithm::blocked) same_heights(reference, by_matrix(algorithm));
-      same_heights(reference, by_features(algorithm));
+    const Merges reference = by(Algorithm::agnes);
+    for (const Algorithm algorithm : {Algorithm::automatic, Algorithm::anderberg, Algorithm::generic})
+      same_heights(reference, by(algorithm));
+    if (linkage.reducible) same_heights(reference, by(Algorithm::nn_chain));
+    if (!linkage.distance) continue;
+    for (const Algorithm algorithm : {Algorithm::heap, Algorithm::blocked}) same_heights(reference, by(algorithm));
+    if (linkage.vote == Vote::by_weight)
+      same_heights(reference, aggregate_features(view(points), *linkage.distance, {}, no_progress));
+  }
+  // Distances and points give the same heights.
+  std::vector<double> distances(count * (count - 1) / 2);
+  pairwise_squared_distances(view(points), CfDistance::centroid, distances.data(), 2, no_progress);
+  for (double& d : distances) d = std::sqrt(d);
+  for (const Linkage& linkage : kLinkages) {
+    const Merges reference = cluster_features(view(points), linkage, Means::of_distances, {}, no_progress);
+    std::vector<double> pairs = distances;
+    same_heights(reference, linkage.prototypes
+                                ? cluster_distances_by_prototypes(pairs.data(), points.weight.data(), count, linkage,
+                                                                  Algorithm::automatic, no_progress)
+                                : cluster_distances(pairs.data(), points.weight.data(), count, linkage,
+                                                    Algorithm::automatic, no_progress));
+  }
+  // Memory for all pairs is announced where it is needed, and can be refused.
+  struct Refused {};
+  const ClusterOptions refusing{.algorithm = Algorithm::agnes, .before_pairs = [](std::size_t objects) {
+                                  CHECK(objects == count);
+                                  throw Refused();
+                                }};
+  for (const Linkage& linkage : kLinkages) {
+    bool refused = false;
+    try {
+      cluster_features(view(points), linkage, Means::of_squares, refusing, no_progress);
+    } catch (const Refused&) {
+      refused = true;
     }
+    CHECK(refused == (linkage.name != "medoid"));
   }
   // One object is a dendrogram of no merges.
   const Features one = as_features({1, 2, 3}, dim);
+  for (const Linkage& linkage : kLinkages)
+    CHECK(cluster_features(view(one), linkage, Means::of_squares, {}, no_progress).z.empty());
   for (const Algorithm algorithm : {Algorithm::automatic, Algorithm::agnes, Algorithm::anderberg, Algorithm::generic,
                                     Algorithm::nn_chain, Algorithm::heap, Algorithm::blocked})
-    CHECK(cluster_features(view(one), CfDistance::centroid, Vote::by_weight, algorithm, 1, no_progress).z.empty());
+    CHECK(aggregate_features(view(one), CfDistance::centroid, {.algorithm = algorithm}, no_progress).z.empty());
 }

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
+from ..checks import LINKAGES
 from ..model import AggregateModel
 from . import numbers
-
-_EXACT_OF_FEATURES = {"ward", "average", "centroid"}
-_BY_HISTORY = {"weighted", "median"}
-_OF_SQUARES = {"average", "weighted"}
 
 
 def accuracy_of(model: AggregateModel) -> list[str]:
@@ -31,17 +28,19 @@ def _leaves(model: AggregateModel, aggregated: bool) -> str:
 
 
 def _linkage(model: AggregateModel, aggregated: bool) -> str:
+    known = LINKAGES.get(model.linkage)  # None for the CF distances that are no linkage
+    exact = known if known and known.cf_distance else None
     if model.mode == "centers":
         how = "of the bare means of the leaves, without their weights; approximate."
     elif model.mode == "aggregation":
         how = "computed from the merged cluster features at each step; exact for the leaves."
-    elif model.linkage in _EXACT_OF_FEATURES or not aggregated:
+    elif not aggregated or (exact and not exact.equal_vote):
         how = "exact for the leaves: the same heights as from all the rows in them."
-    elif model.linkage in _BY_HISTORY:
+    elif exact:
         how = "exact from the leaves upwards. It depends on all merges before; those within leaves are not known."
     else:
         how = "of the means of the leaves; approximate, because the rows within them count too."
-    if model.linkage in _OF_SQUARES:
+    if exact and not exact.squared and model.mode != "centers":
         how += " Heights are root mean squared distances."
     return f"Linkage: {linkage_name(model)}, {how}"
 

@@ -13,12 +13,14 @@ namespace silverbirch {
 
 namespace {
 
+bool is_maximum(const Linkage& linkage) { return linkage.over_pairs == OverPairs::maximum; }
+
 // Where clusters are few and large it is cheaper to compute all their distances once than to search among them again
 // and again. Measured: the product of points and clusters decides, and complete linkage has cheaper searches.
-std::size_t few_clusters(Linkage linkage, std::size_t points) {
+std::size_t few_clusters(const Linkage& linkage, std::size_t points) {
   if (!on(Mechanism::last_by_matrix)) return 1;
   const double root = std::sqrt(static_cast<double>(points));
-  return static_cast<std::size_t>(linkage == Linkage::complete ? root : 2.0 * root);
+  return static_cast<std::size_t>(is_maximum(linkage) ? root : 2.0 * root);
 }
 
 // The merges of what is left, in numbers of its own, recorded under the names the clusters have.
@@ -40,13 +42,13 @@ class LastMerges {
   std::size_t size_ = 0;
 };
 
-// Points have no spread, and to complete linkage no weight.
-Features plain_points(const FeaturesView& points, Linkage linkage) {
+// Points have no spread, and a maximum over them takes no weights.
+Features plain_points(const FeaturesView& points, const Linkage& linkage) {
   Features plain;
   plain.dim = points.dim;
   plain.mean.assign(points.mean, points.mean + points.size * points.dim);
   plain.sse.assign(points.size, 0.0);
-  if (linkage == Linkage::complete)
+  if (is_maximum(linkage))
     plain.weight.assign(points.size, 1.0);
   else
     plain.weight.assign(points.weight, points.weight + points.size);
@@ -55,14 +57,13 @@ Features plain_points(const FeaturesView& points, Linkage linkage) {
 
 }  // namespace
 
-VerifiedClustering::VerifiedClustering(const FeaturesView& points, Linkage linkage, std::size_t threads,
+VerifiedClustering::VerifiedClustering(const FeaturesView& points, const Linkage& linkage, std::size_t threads,
                                        const Progress& progress)
     : objects_(points.size), linkage_(linkage), threads_(threads), progress_(progress), history_(points.size) {
   const Features all = plain_points(points, linkage);
   const DistinctFeatures distinct = merge_duplicates(view(all), history_, threads);
-  clusters_.emplace(view(distinct.features.size() ? distinct.features : all), distinct.names,
-                    linkage == Linkage::complete, linkage == Linkage::weighted ? Vote::equal : Vote::by_weight, threads,
-                    progress);
+  clusters_.emplace(view(distinct.features.size() ? distinct.features : all), distinct.names, is_maximum(linkage),
+                    linkage.vote, threads, progress);
 }
 
 bool VerifiedClustering::pays() const {
@@ -78,20 +79,14 @@ bool VerifiedClustering::pays() const {
 
 Merges VerifiedClustering::run() && {
   Rounds(*clusters_, history_, threads_, progress_).run(few_clusters(linkage_, clusters_->slot_count()));
-  switch (linkage_) {
-    case Linkage::complete: finish<CompleteLinkage>(); break;
-    case Linkage::average: finish<AverageLinkage>(); break;
-    default: finish<WeightedLinkage>();
-  }
-  progress_(history_.size(), objects_ - 1);
-  return std::move(history_).finish(true);
+  return with_formula<Merges>(linkage_, [&]<Recurrence Formula>(Formula) { return finish<Formula>(); });
 }
 
 // By a distance matrix of the clusters that are left.
-template <class Recurrence>
-void VerifiedClustering::finish() {
+template <Recurrence Formula>
+Merges VerifiedClustering::finish() {
   clusters_->settle();
-  const bool squared = linkage_ == Linkage::complete;  // a maximum of squares is the square of the maximum
+  const bool squared = is_maximum(linkage_);  // a maximum of squares is the square of the maximum
   std::vector<Slot> left;
   std::vector<std::uint32_t> names;
   std::vector<double> weights;
@@ -102,7 +97,6 @@ void VerifiedClustering::finish() {
     weights.push_back(clusters_->weight(slot));
   }
   const std::size_t count = left.size();
-  if (count < 2) return;
   std::vector<double> distances(count * (count - 1) / 2);
   const PairMatrix pairs(distances.data(), count);
   const Progress polls{[&](std::size_t, std::size_t) { progress_.poll(); }};
@@ -112,10 +106,12 @@ void VerifiedClustering::finish() {
       pairs.at(a, b) = squared ? distance : std::sqrt(distance);
     }
   });
-  MatrixSpace<Recurrence> space(distances.data(), weights.data(), count);
+  MatrixSpace<Formula> space(pairs, weights.data());
   LastMerges last(history_, std::move(names), squared);
   const std::size_t before = history_.size();
   nn_chain(space, last, Progress{[&](std::size_t done, std::size_t) { progress_(before + done, objects_ - 1); }});
+  progress_(history_.size(), objects_ - 1);
+  return std::move(history_).finish(true);
 }
 
 }  // namespace silverbirch

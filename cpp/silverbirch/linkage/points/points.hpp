@@ -4,19 +4,16 @@
 #include <cstddef>
 #include <optional>
 
-#include "silverbirch/linkage/cluster.hpp"
 #include "silverbirch/linkage/duplicates.hpp"
+#include "silverbirch/linkage/lance_williams.hpp"
 #include "silverbirch/linkage/points/member_clusters.hpp"
 
 namespace silverbirch {
 
-inline bool is_verifiable(Linkage linkage) {
-  return linkage == Linkage::complete || linkage == Linkage::average || linkage == Linkage::weighted;
-}
-
+// Of linkages that are a maximum or a mean over pairs.
 class VerifiedClustering {
  public:
-  VerifiedClustering(const FeaturesView& points, Linkage linkage, std::size_t threads, const Progress& progress);
+  VerifiedClustering(const FeaturesView& points, const Linkage& linkage, std::size_t threads, const Progress& progress);
 
   // Whether searches stay near: if a sample of them has to look at much of the index, a distance matrix is faster.
   bool pays() const;
@@ -25,11 +22,11 @@ class VerifiedClustering {
   Merges run() &&;
 
  private:
-  template <class Recurrence>
-  void finish();
+  template <Recurrence Formula>
+  Merges finish();
 
   std::size_t objects_;
-  Linkage linkage_;
+  const Linkage& linkage_;
   std::size_t threads_;
   const Progress& progress_;
   MergeHistory history_;

@@ -9,14 +9,10 @@
 #include "silverbirch/base/aligned.hpp"
 #include "silverbirch/features/block_kernels.hpp"
 #include "silverbirch/features/features.hpp"
+#include "silverbirch/linkage/lance_williams.hpp"
 #include "silverbirch/linkage/reference/cluster_space.hpp"
 
 namespace silverbirch {
-
-// by_weight: a cluster counts as much as its points (ward, average, centroid).
-// equal: the two halves of a merge count the same, as in weighted (WPGMA) and median (WPGMC) linkage: the merged mean
-// is the midpoint, and its variance (v_a + v_b)/2 + gap²/4 makes D2 follow the WPGMA recurrence exactly.
-enum class Vote { by_weight, equal };
 
 class FeatureSpace {
  public:

@@ -3,15 +3,16 @@
 
 #include <vector>
 
+#include "silverbirch/linkage/lance_williams.hpp"
 #include "silverbirch/linkage/reference/pair_matrix.hpp"
 
 namespace silverbirch {
 
-template <class Linkage>
+template <Recurrence Formula>
 class MatrixSpace {
  public:
-  MatrixSpace(double* condensed, const double* weights, std::size_t objects)
-      : pairs_(condensed, objects), active_(objects), weights_(weights, weights + objects) {}
+  MatrixSpace(const PairMatrix& pairs, const double* weights)
+      : pairs_(pairs), active_(pairs.objects()), weights_(weights, weights + pairs.objects()) {}
 
   const ActiveSet& active() const { return active_; }
   double distance(std::size_t a, std::size_t b) const { return pairs_.at(a, b); }
@@ -29,7 +30,7 @@ class MatrixSpace {
     const double ab = pairs_.at(a, b);
     for (const std::size_t c : active_)
       if (c != b)
-        pairs_.at(b, c) = Linkage::combine(pairs_.at(a, c), pairs_.at(b, c), ab, weights_[a], weights_[b], weights_[c]);
+        pairs_.at(b, c) = Formula::combine(pairs_.at(a, c), pairs_.at(b, c), ab, weights_[a], weights_[b], weights_[c]);
     weights_[b] += weights_[a];
   }
 

@@ -87,6 +87,8 @@ class ScoredMembers {
 template <class Objects>
 class MinimaxSpace {
  public:
+  static constexpr bool kAllocatesPairs = true;
+
   MinimaxSpace(const Objects& objects, const double*, const Progress& progress)
       : objects_(objects),
         condensed_(new double[objects.size() * (objects.size() - 1) / 2]),  // filled below, where it can be interrupted
@@ -153,6 +155,8 @@ class MinimaxSpace {
 template <class Objects>
 class MedoidSpace {
  public:
+  static constexpr bool kAllocatesPairs = false;
+
   MedoidSpace(const Objects& objects, const double* weights, const Progress& progress)
       : objects_(objects), weights_(weights), active_(objects.size()), members_(objects.size(), progress) {}
 
