@@ -1,4 +1,5 @@
-# Everything from a fresh machine with Python ≥ 3.11 and a C++ compiler: `make demo`, `make test`, `make bench`.
+# Everything from a fresh machine with Python ≥ 3.11 and a C++ compiler: `make demo`, `make test`, `make bench`,
+# `make reproduce`.
 
 PYTHON ?= python3
 VENV := .venv
@@ -7,7 +8,7 @@ SOURCES := CMakeLists.txt pyproject.toml README.md LICENSE \
   $(shell find cpp/silverbirch bindings src -name '*.?pp' -o -name '*.py' -o -name '*.pyi' -o -name '*.csv' -o -name '*.css')
 CPP_FILES := $(shell find cpp bindings benchmarks -name '*.?pp')
 
-.PHONY: demo bench test lint test-cpp test-python stubs format dist clean
+.PHONY: demo bench reproduce test lint test-cpp test-python stubs format dist clean
 
 demo: $(VENV)/for-users
 	$(BIN)/silverbirch demo --out demo-output --force
@@ -17,6 +18,10 @@ bench: $(VENV)/for-benchmarks
 	$(BIN)/python -m benchmarks run
 	$(BIN)/python -m benchmarks render
 	$(BIN)/python -m benchmarks instructions
+
+# The paper's experiments, about 40 minutes: docs/reproduction.md from raw rows; what was measured before is kept.
+reproduce: $(VENV)/for-users
+	$(BIN)/python -m experiments --out docs
 
 test: lint test-cpp test-python
 
