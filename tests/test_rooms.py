@@ -191,6 +191,28 @@ def test_every_declared_room_exists():
     assert set(LAZY_IMPORTS) <= set(PYTHON_ROOMS)
 
 
+def drawn_rooms(page: str) -> set[str]:
+    """The folders and modules of the drawing: `names  what they are`, indented like the folders they are in."""
+    drawing = page.partition("## The rooms")[2].partition("```\n")[2].partition("```")[0]
+    rooms, above = set(), []
+    for line in drawing.splitlines():
+        depth = (len(line) - len(line.lstrip())) // 2
+        for name in line.strip().partition("  ")[0].split():
+            room = "".join(above[:depth]) + name
+            rooms.add(room if name.endswith("/") else f"{room}.py")
+            above[depth:] = [name]
+    return rooms
+
+
+def test_contributing_draws_every_room_and_no_other():
+    drawn = drawn_rooms((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+    assert [room for room in sorted(drawn) if not (ROOT / room).exists()] == []
+    core = {f"{path.parent.relative_to(ROOT)}/" for path in ROOT.glob("cpp/silverbirch/**/*.hpp")}
+    package = {f"{path.parent.relative_to(ROOT)}/" for path in ROOT.glob("src/silverbirch/**/*.py")}
+    modules = {str(path.relative_to(ROOT)) for path in ROOT.glob("src/silverbirch/[!_]*.py")}
+    assert sorted((core | package | modules) - drawn) == []
+
+
 def house(folder: Path, files: dict[str, str]) -> Path:
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
