@@ -2,6 +2,7 @@
 // its end. CHECK returns whether the condition held, for `if (!CHECK(a.size() == b.size())) return;`.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstddef>
@@ -13,6 +14,7 @@
 #include <sstream>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 // Left << a == b is (Left << a) == b: an Operand sees both sides of the comparison. Conditions joined by && or || fail
 // without values, so write two checks.
