@@ -1,13 +1,15 @@
-# Everything from a fresh machine with Python ≥ 3.11 and a C++ compiler: `make demo`, `make test`, `make bench`.
+# Everything from a fresh machine with Python ≥ 3.11 and a C++ compiler: `make demo`, `make test`, `make bench`,
+# `make reproduce`.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := CMakeLists.txt pyproject.toml README.md LICENSE \
-  $(shell find cpp/silverbirch bindings src -name '*.?pp' -o -name '*.py' -o -name '*.pyi' -o -name '*.csv' -o -name '*.css')
+  $(shell find cpp/silverbirch bindings src -name '*.?pp' -o -name '*.py' -o -name '*.pyi' -o -name '*.css')
+CPP_TESTS := $(shell find cpp/tests -type f)
 CPP_FILES := $(shell find cpp bindings benchmarks -name '*.?pp')
 
-.PHONY: demo bench test lint test-cpp test-python stubs format dist clean
+.PHONY: demo bench reproduce test lint test-cpp test-python stubs format dist clean
 
 demo: $(VENV)/for-users
 	$(BIN)/silverbirch demo --out demo-output --force
@@ -18,6 +20,10 @@ bench: $(VENV)/for-benchmarks
 	$(BIN)/python -m benchmarks render
 	$(BIN)/python -m benchmarks instructions
 
+# The paper's experiments, about 40 minutes: docs/reproduction.md from raw rows; what was measured before is kept.
+reproduce: $(VENV)/for-users
+	$(BIN)/python -m experiments --out docs
+
 test: lint test-cpp test-python
 
 lint: $(VENV)/for-developers
@@ -27,24 +33,22 @@ lint: $(VENV)/for-developers
 	$(BIN)/mypy
 
 test-cpp: $(VENV)/for-developers
-	$(BIN)/cmake -S . -B build/cpp -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja \
-	  -DSILVERBIRCH_PYTHON=OFF -DSILVERBIRCH_TESTS=ON
-	$(BIN)/cmake --build build/cpp
-	$(BIN)/ctest --test-dir build/cpp --output-on-failure
+	$(BIN)/ctest --test-dir build/package --output-on-failure
 
 test-python: $(VENV)/for-developers
 	$(BIN)/python -m pytest -n auto
 
-# Installs the package as users get it, not in place: what is tested is what ships.
+# Installs the package as users get it, not in place: what is tested is what ships. All builds share one folder, and
+# those for developers add the C++ tests, so the core is compiled once.
 INSTALL = test -d $(VENV) || $(PYTHON) -m venv $(VENV); \
-  $(BIN)/python -m pip install --quiet --disable-pip-version-check
+  $(BIN)/python -m pip install --quiet --disable-pip-version-check --config-settings=build-dir=build/package
 
 $(VENV)/for-users: $(SOURCES)
 	$(INSTALL) ".[cli]"
 	touch $@
 
-$(VENV)/for-developers: $(SOURCES)
-	$(INSTALL) ".[dev]"
+$(VENV)/for-developers: $(SOURCES) $(CPP_TESTS)
+	$(INSTALL) --config-settings=cmake.define.SILVERBIRCH_TESTS=ON ".[dev]"
 	touch $@ $(VENV)/for-users
 
 $(VENV)/for-benchmarks: $(SOURCES)

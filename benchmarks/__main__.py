@@ -4,7 +4,7 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from . import runner
+from . import runner, studies
 from .jobs import SUITES, suite_named
 
 QUICK_ROWS = 3_000
@@ -14,7 +14,7 @@ QUICK_RESULTS = runner.ROOT / "build" / "quick-benchmark"
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="silverbirch and its peers, measured.")
     verbs = parser.add_subparsers(dest="verb", required=True)
-    verbs.add_parser("list", help="the suites and who takes part in them")
+    verbs.add_parser("list", help="the suites, who takes part in them, and the studies")
     run = verbs.add_parser("run", help="measure: one raw row a run to <results>/<suite>.jsonl")
     run.add_argument("suite", nargs="*", help="all but 'billion' where none is named")
     run.add_argument("--quick", action="store_true", help=f"at most {QUICK_ROWS:,} rows, once: does everything work?")
@@ -46,6 +46,8 @@ def list_suites(options: argparse.Namespace) -> None:
         print(f"{suite.name:<11}{suite.title}{'' if suite.by_default else ' (only where named)'}")
         for peer, rows in suite.peers.items():
             print(f"{'':<11}  {peer}, up to {rows:,} rows")
+    for name, question in studies.questions().items():
+        print(f"python -m benchmarks.studies.{name}\n{'':<11}{question}")
 
 
 def run_suites(options: argparse.Namespace) -> None:

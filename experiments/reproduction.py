@@ -53,7 +53,7 @@ def reproduce(
     if not render_only:
         run(jobs, rows, isolated=isolated, say=say)
     shown = [e for e in EXPERIMENTS.values() if e in experiments or all(map(rows.any, e.jobs(scale)))]
-    command = f"silverbirch reproduce {'--quick ' if quick else ''}--out {out.name}"
+    command = f"python -m experiments {'--quick ' if quick else ''}--out {out.name}"
     path = out / PAGE
     path.write_text(page(shown, scale, rows, out / IMAGES, command), encoding="utf-8")
     return path

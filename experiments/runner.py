@@ -21,6 +21,7 @@ from .raw_rows import RawRows, Row
 from .worker import measure
 
 TIMEOUT = 1_200.0
+_ROOT = Path(__file__).parents[1]  # where Python finds this package
 # A matrix larger than this share of the memory that is free now would push others out.
 _SHARE_OF_FREE_MEMORY = 0.7
 _LARGE_MATRIX = 4_000_000_000
@@ -62,6 +63,7 @@ def _in_own_process(job: Job) -> Row:
             text=True,
             timeout=TIMEOUT,
             env=os.environ | _ONE_THREAD,
+            cwd=_ROOT,
         )
     except subprocess.TimeoutExpired:
         return {"status": "failed", "reason": f"took longer than {TIMEOUT:.0f} s"}

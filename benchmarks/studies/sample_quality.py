@@ -1,4 +1,6 @@
-"""Aggregation against a random sample of the same size: python -m benchmarks.studies.sample_quality [data …] [--rows N]
+"""Aggregation against a random sample of the same size.
+
+    python -m benchmarks.studies.sample_quality [data …] [--rows N]
 
 The real data (cities.parquet, flights.parquet, packages-minilm.npy) is looked for in the folder $SILVERBIRCH_DATA.
 

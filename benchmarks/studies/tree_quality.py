@@ -10,6 +10,7 @@ the median of the repeats. Leaf sse a row is the sum of the leaves' sse over the
 the mean squared distance of a sample to its exactly nearest leaf. Machines are noisy: compare within one run.
 """
 
+import argparse
 import json
 import os
 import statistics
@@ -144,14 +145,17 @@ def compare(jobs: list[tuple[str, int]], contestants: list[tuple[str, dict]], re
             )
 
 
-if __name__ == "__main__":
-    what = sys.argv[1] if len(sys.argv) > 1 else "peers"
-    argument = sys.argv[2] if len(sys.argv) > 2 else "3"
-    if what == "one":
-        print(json.dumps(measure(*json.loads(argument))))
-    elif what == "settings":
-        compare(SETTING_JOBS, SETTINGS, int(argument))
-    elif what == "uneven":
-        compare(UNEVEN_JOBS, PEERS, int(argument))
+def main() -> None:
+    studies = {"peers": (PEER_JOBS, PEERS), "settings": (SETTING_JOBS, SETTINGS), "uneven": (UNEVEN_JOBS, PEERS)}
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", nargs="?", choices=[*studies, "one"], default="peers")
+    parser.add_argument("argument", nargs="?", default="3", help="repeats; of `one`, a job as JSON")
+    options = parser.parse_args()
+    if options.what == "one":
+        print(json.dumps(measure(*json.loads(options.argument))))
     else:
-        compare(PEER_JOBS, PEERS, int(argument))
+        compare(*studies[options.what], int(options.argument))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,11 +1,13 @@
-"""What threads do to the build and to the leaves: python -m benchmarks.studies.tree_threads [rows]
+"""What threads do to the build and to the leaves.
+
+    python -m benchmarks.studies.tree_threads [rows]
 
 For each data set, n_jobs and limit of leaves: wall and cpu seconds (the least of three), and how much coarser the
 leaves are than those of one thread *at the same number of leaves*. Trees end with somewhat different numbers of leaves,
 so one thread is measured at several limits; a line through log(sse) against log(leaves) says what it would have had.
 """
 
-import sys
+import argparse
 import time
 
 import numpy as np
@@ -42,7 +44,9 @@ def datasets(rows: int) -> dict[str, np.ndarray]:
 
 
 def main() -> None:
-    rows = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("rows", type=int, nargs="?", default=1_000_000)
+    rows = parser.parse_args().rows
     print(
         "| data | n_jobs | max_leaves | wall s | cpu s | leaves | rebuilds | leaf sse, same leaves | nearest leaf mse |"
     )

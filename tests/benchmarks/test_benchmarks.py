@@ -1,9 +1,12 @@
 """The benchmark package itself: what it writes and what it concludes. Nothing here depends on how fast anything is."""
 
+import importlib
 import json
+import sys
 
 import numpy as np
 import pytest
+from benchmarks.__main__ import main
 from benchmarks.adapters import ADAPTERS
 from benchmarks.jobs import SUITES, Case, Job, Suite
 from benchmarks.summary import exponent, read_rows, select, summarize
@@ -12,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.cluster.hierarchy import fcluster, linkage
 
-from benchmarks import data, heights, instructions, machine, partition, render, runner
+from benchmarks import data, heights, instructions, machine, partition, render, runner, studies
 from silverbirch.demo import gaussian_mixture
 
 TINY = Suite("ward", "Ward of few points", (Case(300), Case(600)), peers={"scipy": 600, "fastcluster": 300})
@@ -35,6 +38,25 @@ def row(seconds, implementation="silverbirch", *, repeat=1, status="ok", extra=N
 
 def verdict(target, *rows):
     return target.verdict(summarize(rows))
+
+
+# -- what there is
+
+
+def test_all_suites_and_studies_are_listed(capsys):
+    main(["list"])
+    listed = capsys.readouterr().out
+    assert all(suite.title in listed for suite in SUITES)
+    assert {"sample_quality", "tree_quality"} <= {*studies.questions()}
+    assert all(question.endswith(".") and question in listed for question in studies.questions().values())
+
+
+@pytest.mark.parametrize("name", studies.questions())
+def test_a_study_starts_and_says_what_it_asks(name, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", [name, "--help"])
+    with pytest.raises(SystemExit, match="0"):
+        importlib.import_module(f"benchmarks.studies.{name}").main()
+    assert studies.questions()[name] in capsys.readouterr().out
 
 
 # -- running

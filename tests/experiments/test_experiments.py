@@ -5,6 +5,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -33,6 +34,7 @@ import silverbirch as sb
 from experiments import alternatives, claims, moved_data, runner, table4
 from silverbirch.demo import gaussian_mixture
 
+ROOT = Path(__file__).parents[2]
 SMALL = ClusterJob("uniform", 300, LINKAGE, "ward", 10, max_leaves=50, distance="ward", absorption="ward")
 
 
@@ -278,16 +280,16 @@ def test_a_name_that_is_no_experiment_and_a_page_without_rows_are_refused(tmp_pa
 
 
 def test_the_command_prints_the_page_it_writes_and_refuses_in_one_line(tmp_path):
-    def silverbirch(*arguments):
-        command = [sys.executable, "-m", "silverbirch", "reproduce", *arguments, "--quick", "--out", str(tmp_path)]
-        return subprocess.run(command, capture_output=True, text=True, timeout=120)
+    def experiments(*arguments):
+        command = [sys.executable, "-m", "experiments", *arguments, "--quick", "--out", str(tmp_path)]
+        return subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=ROOT)
 
     rows = RawRows(tmp_path / "reproduction.jsonl")
     runner.run(EXPERIMENTS["draws"].jobs(QUICK)[:1], rows, isolated=False, say=quiet)
-    done = silverbirch("draws", "--render-only")
+    done = experiments("draws", "--render-only")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "reproduction.md").read_text() in done.stdout
-    refused = silverbirch("table5")
+    refused = experiments("table5")
     assert refused.returncode == 1
     assert refused.stderr.strip().count("\n") == 0
     assert "experiment 'table5': must be one of" in refused.stderr

@@ -3,8 +3,8 @@
 // A BETULA cluster feature is (weight, mean, sse) [Lang & Schubert 2020, "BETULA: Numerically Stable CF-Trees for BIRCH
 // Clustering"; eqs. 10-12 of the paper silverbirch follows]. Eight of them share a block: row k of the block holds
 // coordinate k of all eight means, then follow a row of weights and a row of sses. One pass over a block compares a
-// query with eight features. The features being linked and the leaves of the nearest-neighbour index are runs of such
-// blocks, so one kernel serves both.
+// query with eight features. The reference linkages keep their clusters in runs of such blocks; the blocks of the index
+// hold one term instead of weight and sse (index/search.hpp).
 #pragma once
 
 #include <cstddef>

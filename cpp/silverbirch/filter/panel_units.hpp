@@ -6,14 +6,14 @@
 //   product      sums of parts of m = kFilterPart products err by at most (m + dim/m)·u·Σ|a'b'|, and 2Σ|a'b'| ≤ N. With
 //                the conversion and a few roundings: gap ≥ |a'|² + |b'|² - 2a'b' - E·N, E = (m + dim/m + 16)·u. The
 //                norms are stored multiplied by 1 - E.
-//   difference   the sum errs by a relative (m + dim/m + 3)·u, and for any 0 < t < 1 (s - e)² ≥ (1 - t)s² - (1/t -
-//   1)e²,
-//                where e² ≤ 2e(a)² + 2e(b)²: the two terms are stored with the rows.
+//   difference   the sum errs by a relative (m + dim/m + 3)·u, and for any 0 < t < 1
+//                (s - e)² ≥ (1 - t)s² - (1/t - 1)e², where e² ≤ 2e(a)² + 2e(b)²: the two terms are stored with the
+//                rows.
 //   bytes        a row is rounded to whole multiples of a scale of its own, which moves it by e(a), known in float64.
-//   By
-//                the triangle inequality √gap ≥ |a' - b'| - e(a) - e(b). Sums of products of bytes are exact, and what
-//                follows rounds less than eight times: |a' - b'|² ≥ |a'|² + |b'|² - 2a'b' - 8uN. The norms are stored
-//                multiplied by 1 - 32u, which makes up for the rounding of the root as well, as |a' - b'|² ≤ 2N.
+//                By the triangle inequality √gap ≥ |a' - b'| - e(a) - e(b). Sums of products of bytes are exact, and
+//                what follows rounds less than eight times: |a' - b'|² ≥ |a'|² + |b'|² - 2a'b' - 8uN. The norms are
+//                stored multiplied by 1 - 32u, which makes up for the rounding of the root as well, as
+//                |a' - b'|² ≤ 2N.
 // What underflows is less than the 1e-30 taken from every gap. (Ward's bounds are quotients by 1/n_a + 1/n_b, in units
 // of the largest 1/n, hence by two at most.)
 #pragma once

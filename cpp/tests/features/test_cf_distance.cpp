@@ -62,7 +62,8 @@ int main() {
         block_kernels().distances(distance, block.data(), 1, query, 1, distances.data());
         CHECK(close(distances[2], brute_force(distance, x, y)));
         const Nearest nearest = block_kernels().nearest(distance, block.data(), 1, query, {1});
-        CHECK(nearest.slot == 2 && nearest.squared_distance == distances[2]);
+        CHECK(nearest.slot == 2);
+        CHECK(nearest.squared_distance == distances[2]);
       }
     }
   }

@@ -36,5 +36,8 @@ int main() {
   const double row[] = {0.1, 0.2};
   double weight = 1.0, mean[] = {0.1, 0.2}, sse = 0.0;
   merge_into(weight, mean, 1, sse, {1.0, row, 0.0}, 2);
-  CHECK(weight == 2.0 && mean[0] == 0.1 && mean[1] == 0.2 && sse == 0.0);
+  CHECK(weight == 2.0);
+  CHECK(mean[0] == 0.1);
+  CHECK(mean[1] == 0.2);
+  CHECK(sse == 0.0);
 }

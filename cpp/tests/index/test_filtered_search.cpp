@@ -29,7 +29,8 @@ void check_same_nearest(const Features& features, Nearness nearness, Vote vote) 
     for (Slot slot = 0; slot < exact.slot_count(); ++slot) {
       if (!exact.exists(slot)) continue;
       const NearestSlot expected = exact.nearest(slot, {}, visits), found = filtered.nearest(slot, {}, visits);
-      CHECK(found.slot == expected.slot && found.distance == expected.distance);
+      CHECK(found.slot == expected.slot);
+      CHECK(found.distance == expected.distance);
       nearest[slot] = found.slot;
       // With something known before, be it the nearest or not.
       const Slot known = nearest[nearest[slot]] == kNoSlot ? nearest[slot] : nearest[nearest[slot]];

@@ -36,7 +36,8 @@ void several_threads_widen_boxes_to_the_same(Nearness nearness) {
       nodes = (nodes + kLanes - 1) / kLanes;
       levels.emplace_back(tree.nodes[level], tree.nodes[level] + nodes * index_node_doubles(kDim));
     }
-    CHECK(levels.size() == 3 && nodes == 1);
+    if (!CHECK(levels.size() == 3)) return;
+    CHECK(nodes == 1);
     for (std::size_t k = 0; k < kDim; ++k) {  // the root, by hand
       double least = kFarAway, most = -kFarAway;
       for (std::size_t i = 0; i < kSlots; ++i) {
@@ -49,9 +50,10 @@ void several_threads_widen_boxes_to_the_same(Nearness nearness) {
         least_of_root = std::min(least_of_root, levels[2][k * kLanes + child]);
         most_of_root = std::max(most_of_root, levels[2][(kDim + k) * kLanes + child]);
       }
-      CHECK(least_of_root == least && most_of_root == most);
+      CHECK(least_of_root == least);
+      CHECK(most_of_root == most);
     }
-    CHECK(threads == 1 || levels == expected);
+    if (threads > 1) CHECK(levels == expected);
     expected = levels;
   }
 }

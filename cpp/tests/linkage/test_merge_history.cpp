@@ -10,13 +10,14 @@ int main() {
     history.record(0, 1, 1.0, 0);
     history.record(1, 3, 5.0, 1);
     const Merges merges = std::move(history).finish(true);
-    CHECK((merges.z == std::vector<double>{0, 1, 1, 2, 2, 3, 2, 2, 4, 5, 5, 4}));
-    CHECK((merges.prototypes == std::vector<std::size_t>{0, 3, 1}));
+    CHECK(merges.z == std::vector<double>{0, 1, 1, 2, 2, 3, 2, 2, 4, 5, 5, 4});
+    CHECK(merges.prototypes == std::vector<std::size_t>{0, 3, 1});
   }
   {  // many at once, in any order of places; who goes on afterwards finds the ranks
     MergeHistory history(5);
     const std::size_t first = history.make_room(2);
-    CHECK(first == 0 && history.size() == 2);
+    CHECK(first == 0);
+    CHECK(history.size() == 2);
     history.record_at(first + 1, 2, 3, 2.0, 2.0);
     history.record_at(first, 0, 1, 7.0, 7.0);
     history.set_rank(1, 7.0);
@@ -24,8 +25,8 @@ int main() {
     history.record(3, 1, 6.0);  // lower than one of its parts
     history.record(1, 4, 8.0);
     const Merges merges = std::move(history).finish(true);
-    CHECK((merges.z == std::vector<double>{2, 3, 2, 2, 0, 1, 7, 2, 5, 6, 7, 4, 4, 7, 8, 5}));
-    CHECK((merges.prototypes == std::vector<std::size_t>(4)));
+    CHECK(merges.z == std::vector<double>{2, 3, 2, 2, 0, 1, 7, 2, 5, 6, 7, 4, 4, 7, 8, 5});
+    CHECK(merges.prototypes == std::vector<std::size_t>(4));
   }
   {  // an inversion stays behind its parts, and keeps its height only where heights may fall
     for (const bool monotone : {false, true}) {
@@ -33,8 +34,11 @@ int main() {
       history.record(0, 1, 3.0);
       history.record(1, 2, 2.0);
       const Merges merges = std::move(history).finish(monotone);
-      CHECK(merges.z[2] == 3.0 && merges.z[6] == (monotone ? 3.0 : 2.0));
-      CHECK(merges.z[4] == 2 && merges.z[5] == 3 && merges.z[7] == 3);
+      CHECK(merges.z[2] == 3.0);
+      CHECK(merges.z[6] == (monotone ? 3.0 : 2.0));
+      CHECK(merges.z[4] == 2);
+      CHECK(merges.z[5] == 3);
+      CHECK(merges.z[7] == 3);
     }
   }
 }

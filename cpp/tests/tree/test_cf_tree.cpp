@@ -26,9 +26,11 @@ void leaves_sum_up_to_the_data() {
       CfTree tree(dim, {.max_leaves = max_leaves, .branching = branching});
       tree.insert_rows(points.data(), nullptr, count, no_progress);
       const Features leaves = tree.leaves();
-      CHECK(leaves.size() == tree.leaf_count() && leaves.size() <= max_leaves);
+      CHECK(leaves.size() == tree.leaf_count());
+      CHECK(leaves.size() <= max_leaves);
       const Features sum = total(leaves);
-      CHECK(sum.weight[0] == count && tree.total_weight() == count);
+      CHECK(sum.weight[0] == count);
+      CHECK(tree.total_weight() == count);
       CHECK(close(sum.sse[0], truth.sse[0], 1e-10));
       for (const double sse : leaves.sse) CHECK(sse >= 0.0);
     }
@@ -44,7 +46,8 @@ void a_stored_tree_goes_on_to_the_same_bits() {
   half.insert_rows(points.data(), nullptr, count / 2, no_progress);
   CfTree restored(dim, half.options(), half.levels(), half.rebuild_count(), half.total_weight());
   restored.insert_rows(points.data() + count / 2 * dim, nullptr, count / 2, no_progress);
-  CHECK(restored.leaves().mean == whole.leaves().mean && restored.leaves().sse == whole.leaves().sse);
+  CHECK(restored.leaves().mean == whole.leaves().mean);
+  CHECK(restored.leaves().sse == whole.leaves().sse);
   CHECK(restored.rebuild_count() == whole.rebuild_count());
 }
 
@@ -57,9 +60,11 @@ void a_tree_that_is_over_its_limits_is_rebuilt_at_the_next_row() {
   TreeOptions options = large.options();
   options.max_leaves = 50;
   CfTree restored(dim, options, large.levels(), large.rebuild_count(), large.total_weight());
-  CHECK(restored.leaf_count() == large.leaf_count() && large.leaf_count() > 50);
+  CHECK(restored.leaf_count() == large.leaf_count());
+  CHECK(large.leaf_count() > 50);
   restored.insert_rows(large.leaves()[0].mean, nullptr, 1, no_progress);
-  CHECK(restored.leaf_count() <= 50 && restored.total_weight() == count + 1);
+  CHECK(restored.leaf_count() <= 50);
+  CHECK(restored.total_weight() == count + 1);
 }
 
 bool same(const TreeLevels& a, const TreeLevels& b) {
@@ -87,7 +92,8 @@ void rows_that_go_down_together_change_no_bit() {
         CfTree together(dim, options), alone(dim, options);
         together.insert_rows(points.data(), nullptr, count, no_progress);
         for (std::size_t i = 0; i < count; ++i) alone.insert_rows(points.data() + i * dim, nullptr, 1, no_progress);
-        CHECK(alone.rebuild_count() > 0 && together.rebuild_count() == alone.rebuild_count());
+        CHECK(alone.rebuild_count() > 0);
+        CHECK(together.rebuild_count() == alone.rebuild_count());
         CHECK(same(together.levels(), alone.levels()));
       }
 }
@@ -116,7 +122,8 @@ void an_interrupt_loses_nothing() {
     CHECK(false);
   } catch (const std::runtime_error&) {
   }
-  CHECK(total(tree.leaves()).weight[0] == tree.total_weight() && tree.total_weight() < count);
+  CHECK(total(tree.leaves()).weight[0] == tree.total_weight());
+  CHECK(tree.total_weight() < count);
 }
 
 void without_a_threshold_every_row_is_one_leaf() {
@@ -127,7 +134,8 @@ void without_a_threshold_every_row_is_one_leaf() {
     for (int pass = 0; pass < 3; ++pass) tree.insert_rows(points.data(), nullptr, count, no_progress);
     const Features leaves = tree.leaves();
     CHECK(leaves.size() == count);
-    for (std::size_t i = 0; i < count; ++i) CHECK(leaves.weight[i] == 3.0 && leaves.sse[i] == 0.0);
+    for (const double weight : leaves.weight) CHECK(weight == 3.0);
+    for (const double sse : leaves.sse) CHECK(sse == 0.0);
     // what is above the leaves counts the duplicates too
     double root_weight = 0.0;
     const TreeLevels levels = tree.levels();

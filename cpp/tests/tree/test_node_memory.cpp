@@ -18,7 +18,9 @@ void pieces_are_aligned_and_do_not_overlap(std::size_t piece_bytes) {
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     CHECK(reinterpret_cast<std::uintptr_t>(pieces[i]) % 64 == 0);
     const auto expected = static_cast<std::byte>((i + 1) % 251);
-    CHECK(pieces[i][0] == expected && pieces[i][piece_bytes / 2] == expected && pieces[i][piece_bytes - 1] == expected);
+    CHECK(pieces[i][0] == expected);
+    CHECK(pieces[i][piece_bytes / 2] == expected);
+    CHECK(pieces[i][piece_bytes - 1] == expected);
   }
   CHECK(memory.bytes() >= pieces.size() * piece_bytes);
 }

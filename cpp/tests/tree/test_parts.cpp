@@ -39,7 +39,7 @@ void many_rows_go_where_each_of_them_goes() {
         plane = 2 * plane + 1 + (along > partition.offsets()[plane]);
       }
       CHECK(parts[i] == partition.part_of(points.data() + i * dim));
-      CHECK(plane < 7 || parts[i] == plane - 7);
+      if (plane >= 7) CHECK(parts[i] == plane - 7);
     }
   }
 }
@@ -70,8 +70,13 @@ void the_number_of_threads_does_not_change_a_bit() {
     PartitionedTree tree(dim, {.max_leaves = 1000}, 4, threads);
     tree.insert_rows(points.data(), nullptr, count, no_progress);
     const Features leaves = tree.leaves();
-    CHECK(leaves.size() == tree.leaf_count() && leaves.size() <= 1000 && tree.total_weight() == count);
-    CHECK(threads == 1 || (leaves.mean == expected.mean && leaves.sse == expected.sse));
+    CHECK(leaves.size() == tree.leaf_count());
+    CHECK(leaves.size() <= 1000);
+    CHECK(tree.total_weight() == count);
+    if (threads > 1) {
+      CHECK(leaves.mean == expected.mean);
+      CHECK(leaves.sse == expected.sse);
+    }
     expected = leaves;
   }
 }
@@ -90,7 +95,8 @@ void an_interrupt_keeps_whole_blocks() {
     CHECK(false);
   } catch (const std::runtime_error&) {
   }
-  CHECK(inserted < count && tree.total_weight() == static_cast<double>(inserted));
+  CHECK(inserted < count);
+  CHECK(tree.total_weight() == static_cast<double>(inserted));
   PartitionedTree expected(dim, {.max_leaves = 1000}, 4, 2);
   expected.insert_rows(points.data(), nullptr, inserted, no_progress);
   CHECK(tree.leaves().mean == expected.leaves().mean);

@@ -2,7 +2,6 @@
 
 cluster.py      cluster                 features.py   aggregate, merge
 models.py       cut, report, info       demo.py       demo
-reproduce.py    reproduce
 options.py      what the options of all of them mean
 aggregating.py  the run that `cluster` and `aggregate` share
 results.py      the files they write    console.py, progress.py, summary.py   what they say
@@ -17,7 +16,6 @@ from .cluster import cluster
 from .demo import demo
 from .features import aggregate, merge
 from .models import cut, info, report
-from .reproduce import reproduce
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -25,7 +23,7 @@ app = typer.Typer(
     "memory.",
     pretty_exceptions_enable=False,
 )
-for command in (cluster, aggregate, merge, cut, info, report, demo, reproduce):
+for command in (cluster, aggregate, merge, cut, info, report, demo):
     app.command()(command)
 
 

@@ -136,7 +136,7 @@ void shortlists_hold_the_least_and_cut_at_the_next() {
   std::vector<ClusterId> kept;
   for (const Candidate* c = lists.begin(0); c != lists.end(0); ++c) kept.push_back(c->id);
   std::sort(kept.begin(), kept.end());
-  CHECK((kept == std::vector<ClusterId>{0, 1, 2, 3}));
+  CHECK(kept == std::vector<ClusterId>{0, 1, 2, 3});
   CHECK(lists.cut(0) == 4.0f);
   CHECK(lists.begin(1) == lists.end(1));
   // Of equals it keeps as many, wherever they come from.

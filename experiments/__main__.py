@@ -1,0 +1,36 @@
+"""python -m experiments [NAMES] [--quick] [--out DIR] [--render-only]"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from .reproduction import EXPERIMENTS, reproduce
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m experiments",
+        description="Runs the paper's experiments and writes their tables and figures next to the published numbers. "
+        "Rows that are there are not measured again, so a run that was stopped goes on.",
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"all by default: {', '.join(EXPERIMENTS)}")
+    parser.add_argument("--quick", action="store_true", help="small data: minutes instead of most of an hour")
+    parser.add_argument(
+        "--out", type=Path, default=Path("reproduction"), help="folder for raw rows, page and figures (%(default)s)"
+    )
+    parser.add_argument("--render-only", action="store_true", help="measure nothing: the page from the rows there are")
+    options = parser.parse_args()
+
+    def say(line: str) -> None:
+        print(line, file=sys.stderr, flush=True)
+
+    try:
+        page = reproduce(options.names, quick=options.quick, out=options.out, render_only=options.render_only, say=say)
+    except (ValueError, OSError) as error:
+        sys.exit(f"Error: {error}")
+    print(page.read_text(encoding="utf-8"))
+    say(f"written: {page}")
+
+
+if __name__ == "__main__":
+    main()
