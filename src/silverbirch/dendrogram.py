@@ -52,12 +52,13 @@ class Dendrogram:
     # -- cutting
 
     def cut(self, n_clusters: Any = None, height: Any = None) -> NDArray[np.int64]:
-        """A label for each leaf, numbered by first occurrence.
+        """A label for each leaf. Clusters are numbered by weight: the heaviest is 0, ties by the lowest leaf.
 
         n_clusters : undo the last merges until there are exactly that many clusters
         height : keep the merges up to that height, as scipy's `fcluster(Z, height, "distance")` does
 
-        For a list of numbers or of heights the labels are (m, how many), a column for each, as from scipy's `cut_tree`.
+        For a list of numbers or of heights the labels are (m, how many): a column for each. Without features every leaf
+        has weight 1.
         """
         if (n_clusters is None) == (height is None):
             raise ValueError("cut takes either n_clusters or height")
@@ -69,6 +70,9 @@ class Dendrogram:
             if np.isnan(levels).any():
                 raise ValueError("height=nan: must be a number")
         labels = _core.cut(self.Z, level_of_row, levels)
+        weight = np.ones(self.n_leaves) if self.features is None else self.features.weight
+        for column in labels.T:
+            column[:] = numbered_by_weight(column, weight)
         return labels[:, 0] if np.ndim(n_clusters if height is None else height) == 0 else labels
 
     @cached_property
@@ -258,6 +262,15 @@ class Dendrogram:
         if self.features is None:
             raise ValueError("this needs the features of the leaves: Dendrogram(Z, features)")
         return self.features
+
+
+def numbered_by_weight(labels: NDArray[np.int64], weight: Floats) -> NDArray[np.int64]:
+    """The same clusters of leaves, which are 0, 1, … in any order: now the heaviest is 0, ties by the lowest leaf."""
+    mass = np.bincount(labels, weight)
+    lowest_leaf, number = np.empty((2, len(mass)), dtype=np.int64)
+    lowest_leaf[labels[::-1]] = np.arange(len(labels))[::-1]  # backwards: the lowest leaf is written last
+    number[np.lexsort((lowest_leaf, -mass))] = np.arange(len(mass))
+    return number[labels]
 
 
 def _as_list(values: Any, name: str) -> list[Any]:

@@ -45,7 +45,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
 
     Attributes
     ----------
-    labels_ : (n,) cluster of each row given to `fit`, numbered by the first row it occurs in
+    labels_ : (n,) cluster of each row given to `fit`; the heaviest cluster is 0, ties by the lowest leaf
     n_clusters_ : number of clusters
     features_ : the leaves, as ClusterFeatures
     linkage_matrix_ : scipy's Z of the leaves
@@ -87,16 +87,14 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
                     f"refine={self.refine} reads the rows again, but they come only once: write them to a file"
                 )
             with usual_words(self, X):
-                self._insert(tree, batches, None)
+                self._insert(tree, batches)
             for _ in range(self.refine):
                 report = reporter(self.progress, "finer leaves")
                 unlimited = self.max_memory is None
                 leaves = self.features_._refined(batches, as_threads(self.n_jobs), report, may_list=unlimited)
                 self._refined = Refined(leaves, may_list=unlimited)
             if batches.repeatable:
-                leaf_of_row = self._nearest_leaf(batches)
-                self._clustering = self._cluster(leaf_of_row)
-                self._labels = labels_in_place(self._clustering.leaf_labels, leaf_of_row)
+                self._labels = labels_in_place(self.subcluster_labels_, self._nearest_leaf(batches))
         return self
 
     def partial_fit(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
@@ -114,11 +112,11 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
                 raise ValueError("cluster features have weights of their own: leave sample_weight out")
             return self.insert(X)
         if hasattr(self, "tree_"):
-            self._insert(self.tree_, batches_for(self, X, sample_weight, reset=False), self._first_rows)
+            self._insert(self.tree_, batches_for(self, X, sample_weight, reset=False))
         else:
             with self._unchanged_by_failure(), usual_words(self, X):
                 batches = batches_for(self, X, sample_weight, reset=True, checked=False)
-                self._insert(self._new_tree(), batches, None)
+                self._insert(self._new_tree(), batches)
         return self
 
     @property
@@ -170,7 +168,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     # -- files
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the fitted model to a file for `load`: its parameters, tree, first rows and dendrogram.
+        """Writes the fitted model to a file for `load`: its parameters, tree and dendrogram.
 
         The `labels_` of the rows are not stored: there may be billions. `predict` gives them again.
         """

@@ -40,7 +40,7 @@ _BRANCHING_FEW_DIMENSIONS, _BRANCHING_MANY_DIMENSIONS, _FEW_DIMENSIONS = 63, 31,
 @dataclass(frozen=True)
 class _Limits:
     """What max_memory allows. The nodes may take three tenths of it, because a rebuild holds them twice; a flat copy of
-    the leaves a sixth, because the features, the first rows, and what the linkage works on and records are some."""
+    the leaves a sixth, because the features and what the linkage works on and records are some."""
 
     leaves: int
     nodes: int

@@ -167,10 +167,6 @@ def test_a_model_with_wrong_values_is_refused(path, change):
 @pytest.mark.parametrize(
     "change",
     [
-        {"first_rows": np.empty((0, 3))},
-        {"first_rows": np.ones((5, 2))},
-        {"first_rows": np.ones(3)},
-        {"first_rows": np.full((1, 3), np.nan)},
         {"leaf_labels": np.zeros(LEAVES + 1, np.int64)},
         {"leaf_labels": np.zeros(LEAVES)},
         {"leaf_labels": np.zeros((LEAVES, 1), np.int64)},

@@ -1,7 +1,7 @@
 """How a fitted model becomes plain values and arrays, and comes back.
 
-Parameters, tree, first rows, refined leaves, and the dendrogram with the labels of its leaves are stored. The labels of
-the rows are not: there is no bound to them.
+Parameters, tree, refined leaves, and the dendrogram with the labels of its leaves are stored. The labels of the rows
+are not: there is no bound to them.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import ALGORITHMS, MODES, as_choice, as_count, as_method, as_rows
-from ..dendrogram import Dendrogram
+from ..checks import ALGORITHMS, MODES, as_choice, as_count, as_method
+from ..dendrogram import Dendrogram, numbered_by_weight
 from ..features import ClusterFeatures
 from ..tree import CFTree
 from .container import Arrays, prefixed, under
@@ -35,7 +35,7 @@ def stored(model: AggregateModel) -> tuple[dict[str, Any], Arrays]:
         "feature_names": None if names is None else [str(name) for name in names],
         "tree": tree_state,
     }
-    arrays = prefixed("tree", tree_arrays) | {"first_rows": model._first_rows}
+    arrays = prefixed("tree", tree_arrays)
     if model._refined is not None:
         arrays |= prefixed("refined", model._refined.features._to_file()[1])
     clustering = model._clustering
@@ -57,19 +57,18 @@ def restored(cls: type[Model], state: dict[str, Any], arrays: Arrays) -> Model:
 
     model = _unfitted(cls, state["parameters"])
     tree = CFTree._from_file(state["tree"], under("tree", arrays))
-    first_rows = as_rows(arrays["first_rows"], name="first_rows")
     columns = as_count(state["n_features"], "n_features")
     model.n_features_in_ = columns
     if state["feature_names"] is not None:
         model.feature_names_in_ = _checked_names(state["feature_names"], columns)
-    model._take(tree, first_rows)
+    model._take(tree)
     if refined := under("refined", arrays):
         leaves = ClusterFeatures._from_file({}, refined)
         if not (leaves.weight > 0).all():
             raise ValueError("it has refined leaves of no weight")
         model._refined = Refined(leaves, may_list=model.max_memory is None)
-    if {columns} != {tree.features.n_dimensions, model.features_.n_dimensions, first_rows.shape[1]}:
-        raise ValueError(f"its leaves and rows do not all have {columns} columns")
+    if {columns} != {tree.features.n_dimensions, model.features_.n_dimensions}:
+        raise ValueError(f"its leaves do not all have {columns} columns")
     if "made_by" in state:
         model._clustering = _restored_clustering(state["made_by"], arrays, model.features_)
     return model
@@ -104,4 +103,5 @@ def _restored_clustering(made_by: Any, arrays: Arrays, features: ClusterFeatures
         raise ValueError("its labels are not one for each leaf")
     if labels.min() < 0 or labels.max() >= len(labels) or not np.bincount(labels).all():
         raise ValueError("its labels are not numbers from 0 without a gap")
+    labels = numbered_by_weight(labels, features.weight)  # version 0.1 numbered clusters by their first row
     return Clustering(dendrogram, (linkage, mode, algorithm), labels, means_of_groups(features, labels))
