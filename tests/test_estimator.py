@@ -378,13 +378,13 @@ def test_progress_of_the_tree_comes_to_its_end(capfd):
 def test_an_interrupted_chunk_leaves_a_model_that_goes_with_its_tree(monkeypatch):
     X = points(4000, 2)
     model = sb.Betula(3, max_leaves=100).fit(X[:2000])
-    insert = sb.CFTree._insert_batch
+    insert = sb.CFTree.insert
 
-    def interrupted(tree, batch, report):
-        insert(tree, batch._replace(rows=batch.rows[:700]), report)
+    def interrupted(tree, source, **options):
+        insert(tree, next(source.chunks()).rows[:700])
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(sb.CFTree, "_insert_batch", interrupted)
+    monkeypatch.setattr(sb.CFTree, "insert", interrupted)
     with pytest.raises(KeyboardInterrupt):
         model.partial_fit(X[2000:])
     assert model.features_.weight.sum() == 2700

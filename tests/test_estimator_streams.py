@@ -274,8 +274,8 @@ def test_a_first_stream_that_fails_leaves_the_model_unfitted(method, failure, tm
         ("rows.csv", rf"^row {BROKEN_ROW} of .*rows.csv, column 'y' is nan"),
         ("rows.npy", rf"^row {BROKEN_ROW} of .*rows.npy, column 1 is nan"),
         ("pyarrow", rf"^row {BROKEN_ROW}, column 'y' is nan"),
-        ("pandas", rf"^X: row {BROKEN_ROW}, column 1 is nan"),
-        ("polars", rf"^X: row {BROKEN_ROW}, column 1 is nan"),
+        ("pandas", rf"^X: row {BROKEN_ROW}, column 'y' is nan"),
+        ("polars", rf"^X: row {BROKEN_ROW}, column 'y' is nan"),
     ],
 )
 def test_a_missing_value_is_refused_with_its_place(kind, place, tmp_path):

@@ -14,10 +14,10 @@ from .checks import as_threads
 from .features import ClusterFeatures
 from .model import AggregateModel, Refined, labels_in_place
 from .progress import reporter
-from .rows import is_stream
-from .rows.estimator_input import batches_for, checked_array, usual_words
+from .rows.memory_source import MemorySource
 from .storage import container as files
 from .storage.loading import load_as
+from .validation import rows_for
 
 
 class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator, AggregateModel):  # type: ignore[misc]  # fmt: skip
@@ -62,10 +62,11 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     Examples
     --------
     >>> import numpy as np, silverbirch as sb
-    >>> X = np.random.default_rng(0).normal(size=(100_000, 3)) + 10 * np.eye(3)[np.arange(100_000) % 3]
+    >>> group = np.array([2, 0, 1, 0, 1, 0])[np.arange(60_000) % 6]  # half of the rows, a third, a sixth
+    >>> X = np.random.default_rng(0).normal(size=(60_000, 3)) + 10 * np.eye(3)[group]
     >>> model = sb.Betula(n_clusters=3, max_leaves=500).fit(X)
     >>> model.labels_[:6].tolist(), model.n_clusters_
-    ([0, 1, 2, 0, 1, 2], 3)
+    ([2, 0, 1, 0, 1, 0], 3)
     """
 
     def _require_fitted(self) -> None:
@@ -81,20 +82,19 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         """
         with self._unchanged_by_failure():
             tree = self._new_tree()
-            batches = batches_for(self, X, sample_weight, reset=True, checked=False)
-            if self.refine and not batches.repeatable:
+            source = rows_for(self, X, sample_weight, reset=True)
+            if self.refine and not source.repeatable:
                 raise ValueError(
                     f"refine={self.refine} reads the rows again, but they come only once: write them to a file"
                 )
-            with usual_words(self, X):
-                self._insert(tree, batches)
+            self._insert(tree, source)
             for _ in range(self.refine):
                 report = reporter(self.progress, "finer leaves")
                 unlimited = self.max_memory is None
-                leaves = self.features_._refined(batches, as_threads(self.n_jobs), report, may_list=unlimited)
+                leaves = self.features_._refined(source, as_threads(self.n_jobs), report, may_list=unlimited)
                 self._refined = Refined(leaves, may_list=unlimited)
-            if batches.repeatable:
-                self._labels = labels_in_place(self.subcluster_labels_, self._nearest_leaf(batches))
+            if source.repeatable:
+                self._labels = labels_in_place(self.subcluster_labels_, self._nearest_leaf(source))
         return self
 
     def partial_fit(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
@@ -112,11 +112,10 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
                 raise ValueError("cluster features have weights of their own: leave sample_weight out")
             return self.insert(X)
         if hasattr(self, "tree_"):
-            self._insert(self.tree_, batches_for(self, X, sample_weight, reset=False))
+            self._insert(self.tree_, rows_for(self, X, sample_weight, reset=False))
         else:
-            with self._unchanged_by_failure(), usual_words(self, X):
-                batches = batches_for(self, X, sample_weight, reset=True, checked=False)
-                self._insert(self._new_tree(), batches)
+            with self._unchanged_by_failure():
+                self._insert(self._new_tree(), rows_for(self, X, sample_weight, reset=True))
         return self
 
     @property
@@ -138,20 +137,21 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     def predict(self, X: Any) -> NDArray[np.int64]:
         """The cluster of each row's exactly nearest leaf. X is as in `fit`."""
         self._require_fitted()
-        batches = batches_for(self, X, None, reset=False)
-        return labels_in_place(self.subcluster_labels_, self._nearest_leaf(batches))
+        source = rows_for(self, X, reset=False)
+        return labels_in_place(self.subcluster_labels_, self._nearest_leaf(source))
 
     def transform(self, X: Any) -> NDArray[Any]:
         """The distance of each row to each cluster's mean; for arrays and data frames."""
         from scipy.spatial.distance import cdist
 
         self._require_fitted()
-        if is_stream(X) and not isinstance(X, np.ndarray):
+        source = rows_for(self, X, reset=False)
+        if not (isinstance(source, MemorySource) or isinstance(X, np.ndarray)):
             raise TypeError(
                 "transform gives a number for each row and cluster, too many for a file or stream: pass it chunk by "
                 "chunk, for rows in read_chunks(…): model.transform(rows)"
             )
-        rows = checked_array(self, X, reset=False)
+        rows = np.concatenate(list(source))
         distances: NDArray[Any] = cdist(rows, self.cluster_centers_).astype(rows.dtype, copy=False)
         return distances
 
@@ -160,9 +160,10 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         self._require_fitted()
         centers = self.cluster_centers_
         total = 0.0
-        for batch in batches_for(self, X, sample_weight, reset=False):
-            squared = ((batch.rows - centers[self.labels_of(batch.rows)]) ** 2).sum(axis=1, dtype=np.float64)
-            total += float(squared.sum() if batch.weight is None else batch.weight @ squared)
+        source = rows_for(self, X, sample_weight, reset=False)
+        for chunk in map(source.checked, source.chunks()):
+            squared = ((chunk.rows - centers[self.labels_of(chunk)]) ** 2).sum(axis=1, dtype=np.float64)
+            total += float(squared.sum() if chunk.weight is None else chunk.weight @ squared)
         return -total
 
     # -- files

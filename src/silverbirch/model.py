@@ -21,7 +21,6 @@ from .checks import (
     as_count,
     as_flag,
     as_method,
-    as_rows,
     as_threads,
     as_threshold,
 )
@@ -29,7 +28,8 @@ from .dendrogram import Dendrogram
 from .features import ClusterFeatures
 from .linkage import cluster_features
 from .progress import Report, reporter
-from .rows.batches import Batch, Batches, batches_of_rows, gathered, reported
+from .rows import Chunk, RowSource, source_of
+from .rows.passes import gathered
 from .storage import container as files
 from .storage import model as model_state
 from .tree import CFTree
@@ -56,9 +56,13 @@ class Refined:
         self._may_list = may_list
         self._index: _core.NearestIndex | None = None
 
-    def _assign_batches(self, batches: Batches, threads: int, report: Report | None) -> NDArray[np.int64]:
+    def _assign(self, source: RowSource, threads: int, report: Report | None) -> NDArray[np.int64]:
         index = self._index = self._index or _core.NearestIndex(self.features.mean, may_list=self._may_list)
-        return gathered(batches, lambda rows, inner: index.nearest(rows, threads, inner), report)
+
+        def nearest(chunk: Chunk, inner: Report | None) -> NDArray[np.int64]:
+            return index.nearest(source.checked(chunk).rows, threads, inner)
+
+        return gathered(source, nearest, report)
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_index": None}
@@ -122,20 +126,15 @@ class AggregateModel:
     # -- filling the tree
 
     def insert(self, X: Any) -> Self:
-        """Adds an array of rows, or cluster features."""
-        rows = X.mean if isinstance(X, ClusterFeatures) else as_rows(X)
+        """Adds rows, as `CFTree.insert` takes them, or cluster features."""
+        source = X if isinstance(X, ClusterFeatures) else source_of(X)
         if not hasattr(self, "tree_"):
-            self.n_features_in_ = rows.shape[1]
-        elif rows.shape[1] != self.n_features_in_:
+            self.n_features_in_ = source.n_dimensions
+        elif source.n_dimensions != self.n_features_in_:
             raise ValueError(
-                f"X has {rows.shape[1]} columns but the model has {self.n_features_in_}: pass the same columns"
+                f"X has {source.n_dimensions} columns but the model has {self.n_features_in_}: pass the same columns"
             )
-        tree = self.tree_ if hasattr(self, "tree_") else self._new_tree()
-        if isinstance(X, ClusterFeatures):
-            self._take(tree)
-            tree.insert(X, progress=reporter(self.progress, "tree"))
-        else:
-            self._insert(tree, batches_of_rows(rows, None, ""))
+        self._insert(self.tree_ if hasattr(self, "tree_") else self._new_tree(), source)
         return self
 
     @contextlib.contextmanager
@@ -147,34 +146,28 @@ class AggregateModel:
             self.__dict__ = before
             raise
 
-    def _insert(self, tree: CFTree, batches: Batches) -> None:
-        taken = tree._undone_by_failure(self._taken(tree, batches))
-        for batch, report in reported(taken, reporter(self.progress, "tree")):
-            tree._insert_batch(batch, report)
+    def _insert(self, tree: CFTree, source: RowSource | ClusterFeatures) -> None:
+        before = tree.n_points, tree.n_leaves
+        try:
+            tree.insert(source, progress=reporter(self.progress, "tree"))
+        except BaseException:
+            if (tree.n_points, tree.n_leaves) != before:  # an interrupt leaves the rows up to then in the tree
+                self._take(tree)
+            raise
         if tree.n_leaves == 0:
             raise ValueError("sample_weight is zero for all rows: at least one row has to count")
-
-    def _taken(self, tree: CFTree, batches: Batches) -> Iterator[Batch]:
-        """The batches. What was known of the old leaves is dropped before each, because an interrupt leaves the rows up
-        to then in the tree. An error raised in here is one of reading: all is as it was."""
-        before = self.__dict__.copy()
-        try:
-            for batch in batches:
-                self._take(tree)
-                yield batch
-        except Exception:
-            self.__dict__ = before
-            raise
+        self._take(tree)
 
     def _take(self, tree: CFTree) -> None:
+        """What was known of the old leaves no longer holds."""
         self.tree_ = tree
         self._clustering = None
         self._labels = None
         self._refined = None
 
-    def _nearest_leaf(self, batches: Batches) -> NDArray[np.int64]:
+    def _nearest_leaf(self, source: RowSource) -> NDArray[np.int64]:
         leaves = self._refined or self.tree_
-        return leaves._assign_batches(batches, as_threads(self.n_jobs), reporter(self.progress, "nearest leaves"))
+        return leaves._assign(source, as_threads(self.n_jobs), reporter(self.progress, "nearest leaves"))
 
     def _new_tree(self) -> CFTree:
         self._check_parameters()
@@ -247,9 +240,9 @@ class AggregateModel:
             self._cluster_now(known)
         return self
 
-    def labels_of(self, rows: NDArray[Any]) -> NDArray[np.int64]:
+    def labels_of(self, X: Any) -> NDArray[np.int64]:
         """The cluster of each row's exactly nearest leaf."""
-        return labels_in_place(self.subcluster_labels_, self._nearest_leaf(batches_of_rows(rows, None, "")))
+        return labels_in_place(self.subcluster_labels_, self._nearest_leaf(source_of(X)))
 
     @property
     def features_(self) -> ClusterFeatures:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,18 +15,17 @@ from numpy.typing import NDArray
 from . import _core
 from .checks import (
     CF_DISTANCES,
-    Rows,
     as_bytes,
     as_choice,
     as_count,
     as_threads,
     as_threshold,
     bytes_text,
-    refusal_of,
 )
 from .features import ClusterFeatures
 from .progress import Report, as_report
-from .rows.batches import Batch, Batches, batches_of, gathered, reported
+from .rows import Chunk, RowSource, source_of
+from .rows.passes import gathered, reported
 from .storage import container as files
 from .storage import tree as tree_state
 from .storage.loading import load_as
@@ -138,31 +137,42 @@ class CFTree:
             with self._changing(X.n_dimensions) as core:
                 core.insert_features(*X.arrays(), report)
         else:
-            batches = batches_of(X, weight, dtype=self.dtype, checked=False)
+            source = source_of(X, weight)
             with self._lock:
-                for batch, inner in reported(self._undone_by_failure(batches), report):
-                    self._insert_batch(batch, inner)
+                for chunk, inner in reported(source, self._undone_by_failure(source), report):
+                    with self._changing(chunk.rows.shape[1]) as core:
+                        bad = core.insert_rows(chunk.rows, chunk.weight, inner, chunk.checked)
+                    if bad is not None:
+                        raise source.refusal(chunk, *bad)
         return self
 
-    def _insert_batch(self, batch: Batch, report: Report | None) -> None:
-        """Values that were not checked yet are on their way in: where one is refused, the tree is as it was."""
-        with self._changing(batch.rows.shape[1]) as core, refusal_of("X", batch.begin):
-            core.insert_rows(batch.rows, batch.weight, report, batch.checked)
+    def _undone_by_failure(self, source: RowSource) -> Iterator[Chunk]:
+        """The chunks to insert. An error raised in here is one of reading or of a bad value, and the tree is then as it
+        was; an interrupt of the inserting leaves the rows up to then.
 
-    def _undone_by_failure(self, batches: Iterable[Batch]) -> Iterator[Batch]:
-        """The batches to insert. An error raised in here is one of reading, and the tree is then as it was; interrupts
-        of the inserting are none. A single batch needs no copy of the tree: it is read by then."""
+        The only chunk of a source needs neither a copy of the tree nor a check before: the compiled tree checks the
+        values on their way in, and takes all of the rows or none."""
         before = None
         try:
-            for batch in batches:
-                if before is None and not batch.is_all:
+            for chunk in map(self._rounded, source.chunks()):
+                if len(chunk) == source.n_rows:
+                    yield chunk
+                    continue
+                if before is None:
                     before = tree_state.stored(self._core)
-                yield batch
+                yield source.checked(chunk)
         except Exception:
             if before is not None:
                 self._core = tree_state.restored(*before, self._core_options, self._threads)
                 self._forget()
             raise
+
+    def _rounded(self, chunk: Chunk) -> Chunk:
+        """The chunk in the precision of the tree."""
+        if self.dtype is None or chunk.rows.dtype == self.dtype:
+            return chunk
+        with np.errstate(over="ignore"):  # what overflows float32 becomes infinite and is refused
+            return replace(chunk, rows=chunk.rows.astype(self.dtype), checked=False)
 
     def merge(self, tree: CFTree, *, progress: bool | Report | None = None) -> CFTree:
         """Adds all that another tree holds, leaf by leaf. Returns this tree.
@@ -234,21 +244,21 @@ class CFTree:
     def assign(self, X: Any, *, n_jobs: int | None = None, progress: bool | Report | None = None) -> NDArray[np.int64]:
         """For each row the number of the leaf whose mean is exactly the nearest; the lowest one among equals. X is as
         in `insert`."""
-        batches = batches_of(X, dtype=self.dtype)
-        return self._assign_batches(batches, as_threads(n_jobs), as_report(progress, "nearest leaves"))
+        return self._assign(source_of(X), as_threads(n_jobs), as_report(progress, "nearest leaves"))
 
-    def _assign_batches(self, batches: Batches, threads: int, report: Report | None) -> NDArray[np.int64]:
+    def _assign(self, source: RowSource, threads: int, report: Report | None) -> NDArray[np.int64]:
         with self._lock:
             dim = self._filled_core().dim
             index = self._index or _core.NearestIndex(self.features.mean, may_list=self.max_memory is None)
             if not self._busy:
                 self._index = index
 
-        def nearest(rows: Rows, inner: Report | None) -> NDArray[np.int64]:
-            _check_width(rows.shape[1], dim)
-            return index.nearest(rows, threads, inner)
+        _check_width(source.n_dimensions, dim)
 
-        return gathered(batches, nearest, report)
+        def nearest(chunk: Chunk, inner: Report | None) -> NDArray[np.int64]:
+            return index.nearest(source.checked(self._rounded(chunk)).rows, threads, inner)
+
+        return gathered(source, nearest, report)
 
     def _filled_core(self) -> tree_state.Core:
         if self._core is None or self._core.leaf_count == 0:

@@ -184,7 +184,7 @@ def test_a_job_has_a_process_and_a_peak_of_its_own_and_failure_is_a_row_that_is_
 
 
 def test_a_matrix_that_does_not_fit_is_left_out_and_says_why(tmp_path, monkeypatch):
-    monkeypatch.setattr(runner, "_free_memory", lambda: 1_000)
+    monkeypatch.setattr(runner, "free_memory", lambda: 1_000)
     job = ClusterJob("uniform", 300, FULL, "ward", 10, algorithm="anderberg")
     rows = RawRows(tmp_path / "rows.jsonl")
     runner.run([job], rows, isolated=False, say=quiet)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_digits
 
 import silverbirch as sb
+from silverbirch.checks import bytes_text
 from silverbirch.report import numbers
 from silverbirch.report.accuracy import accuracy_of
 from silverbirch.report.clusters import cluster_table, clusters_of
@@ -411,9 +412,10 @@ def test_numbers_keep_four_digits(value):
         (numbers.trimmed(3.5), "3.5"),
         (numbers.trimmed(1500000.0), "1,500,000"),
         (numbers.trimmed(1e-9), "1e−09"),
-        (numbers.size_in_bytes(0), "0 bytes"),
-        (numbers.size_in_bytes(1000), "1.0 kB"),
-        (numbers.size_in_bytes(3e12), "3.0 TB"),
+        (bytes_text(0), "0 B"),
+        (bytes_text(999_600), "1 MB"),
+        (bytes_text(1234), "1.23 kB"),
+        (bytes_text(3e12), "3 TB"),
         (numbers.counted(1, "leaf", "leaves"), "1 leaf"),
     ],
 )

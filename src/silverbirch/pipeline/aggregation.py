@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from ..model import AggregateModel
 from ..rows import START, Position, RowSource
 from .preparation import ColumnStatistics, Preparation
@@ -52,11 +54,13 @@ class Aggregation:
             self._gather(after_chunk)
         for chunk in self.source.chunks(self.position):
             prepared = self.preparation.apply(chunk, self.source)
-            if len(prepared.rows):
-                self.model.insert(prepared.rows)
-            self.counts.rows += len(chunk.rows)
-            self.counts.dropped += len(chunk.rows) - len(prepared.rows)
-            self.counts.filled += prepared.filled
+            counted = len(prepared.counted)
+            if counted:
+                self.model.insert(prepared)
+            self.counts.rows += len(chunk)
+            self.counts.dropped += len(chunk) - counted
+            if self.preparation.missing == "mean":
+                self.counts.filled += int(np.isnan(chunk.rows).sum())
             self.position = chunk.end
             after_chunk(self)
         if not hasattr(self.model, "tree_"):
@@ -64,7 +68,7 @@ class Aggregation:
 
     def _gather(self, after_chunk: Callable[[Aggregation], Any]) -> None:
         for chunk in self.source.chunks(self.position):
-            found = ColumnStatistics.of(self.preparation.complete(chunk, self.source).rows)
+            found = ColumnStatistics.of(self.preparation.complete(chunk, self.source).counted)
             self.statistics = found if self.statistics is None else self.statistics.joined_with(found)
             self.position = chunk.end
             after_chunk(self)

@@ -32,12 +32,11 @@ def label_rows(
     rows = unlabelled = 0
     for chunk in source.chunks(with_ids=with_ids):
         prepared = preparation.apply(chunk, source)
-        labels = np.full(len(chunk.rows), NO_LABEL, dtype=np.int64)
-        if len(prepared.rows):
-            kept = slice(None) if prepared.kept is None else prepared.kept
-            labels[kept] = model.labels_of(prepared.rows)
+        labels = model.labels_of(prepared)
+        if prepared.weight is not None:
+            labels[prepared.weight == 0] = NO_LABEL
+            unlabelled += int(np.count_nonzero(prepared.weight == 0))
         sink.write(labels, chunk.ids)
         rows += len(labels)
-        unlabelled += len(labels) - len(prepared.rows)
         after_chunk(rows, chunk.end)
     return rows - unlabelled, unlabelled

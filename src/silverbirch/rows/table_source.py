@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -42,22 +43,28 @@ class TableSource(RowSource):
         empty = begin == START
         for file in range(begin.file, len(self._tables)):
             row = begin.row if file == begin.file else 0
-            for piece in self._tables[file].pieces(wanted, row, self._chunk_rows):
-                here, row = Position(file, row), row + len(piece.rows)
+            for chunk in self._tables[file].chunks(wanted, Position(file, row), self._chunk_rows):
                 empty = False
-                ids = (
-                    piece.ids.cast("string") if with_ids and self._ids_as_text and piece.ids is not None else piece.ids
-                )
-                yield Chunk(piece.rows, ids, here, Position(file + 1, 0) if piece.last else Position(file, row))
+                row += len(chunk)
+                self._check_count(file, row, whole=chunk.end.file > file)
+                if self._ids_as_text and chunk.ids is not None:
+                    chunk = replace(chunk, ids=chunk.ids.cast("string"))
+                yield chunk
         if empty:
             raise ValueError(f"{_and_others(self._tables)} has no rows: at least one is needed")
         self._check_unchanged()
+
+    def _check_count(self, file: int, rows: int, *, whole: bool) -> None:
+        """Rows go with the weights and labels of their numbers, so there must be as many as were announced."""
+        expected = self._tables[file].n_rows
+        if expected is not None and (rows > expected or (whole and rows < expected)):
+            raise _changed(self._tables[file].label)
 
     def _check_unchanged(self) -> None:
         """The passes over an input belong together: rows that came or went between them would get wrong labels."""
         for before, now in zip(self._opened, map(_fingerprint, self._files), strict=True):
             if now != before:
-                raise ValueError(f"{now['name']} was changed while it was read: leave it alone and try again")
+                raise _changed(now["name"])
 
     def place(self, position: Position) -> str:
         if len(self._tables) == 1 and not self._files:
@@ -85,6 +92,10 @@ class TableSource(RowSource):
             found.append(both)
         low, high = np.min([low for low, _ in found], axis=0), np.max([high for _, high in found], axis=0)
         return (low, high) if np.isfinite([low, high]).all() else None
+
+
+def _changed(name: str) -> ValueError:
+    return ValueError(f"{name} was changed while it was read: leave it alone and try again")
 
 
 def _id_types(tables: Sequence[Table], id_column: str | None) -> set[str]:
