@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from . import _core
 from .checks import Floats, as_count, as_rows
 from .features import ClusterFeatures
-from .storage import container as files
-from .storage.loading import load_as
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -161,34 +159,16 @@ class Dendrogram:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes Z, with the features and the prototypes where they are known, to a file for `load`."""
-        files.write(path, "dendrogram", *self._to_file())
+        from .storage.loading import save
+
+        save(path, self)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Dendrogram:
         """The dendrogram in a file, or that of the model in it."""
-        dendrogram: Dendrogram = load_as(cls, "dendrogram", path)
-        return dendrogram
+        from .storage.loading import load_as
 
-    def _to_file(self) -> tuple[dict[str, Any], files.Arrays]:
-        arrays: files.Arrays = {"Z": self.Z}
-        if self.prototypes is not None:
-            arrays["prototypes"] = self.prototypes
-        if self.features is not None:
-            arrays |= files.prefixed("features", self.features._to_file()[1])
-        return {}, arrays
-
-    @classmethod
-    def _from_file(
-        cls, state: dict[str, Any], arrays: files.Arrays, features: ClusterFeatures | None = None
-    ) -> Dendrogram:
-        """`features` where they are known already."""
-        if features is None and (own := files.under("features", arrays)):
-            features = ClusterFeatures._from_file({}, own)
-        if arrays["Z"].dtype != np.float64:
-            raise ValueError("its Z is not float64")
-        dendrogram = cls(arrays["Z"], features)
-        if "prototypes" in arrays:
-            dendrogram.prototypes = _checked_prototypes(arrays["prototypes"], dendrogram.n_leaves)
+        dendrogram: Dendrogram = load_as(cls, path)
         return dendrogram
 
     # -- exporting and drawing
@@ -296,14 +276,6 @@ def _checked_z(Z: Any) -> Floats:
     if not np.array_equal(array[:, 3], _core.leaf_counts(array)):
         raise ValueError("Z is not a linkage matrix: column 4 must count the leaves below each row")
     return array
-
-
-def _checked_prototypes(prototypes: NDArray[Any], leaves: int) -> NDArray[np.int64]:
-    if prototypes.dtype != np.int64 or prototypes.shape != (leaves - 1,):
-        raise ValueError("its prototypes are not whole numbers, one for each row of Z")
-    if prototypes.size and not (prototypes.min() >= 0 and prototypes.max() < leaves):
-        raise ValueError(f"its prototypes are not leaves, 0 to {leaves - 1}")
-    return prototypes
 
 
 def _newick_name(name: str) -> str:

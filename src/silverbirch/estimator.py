@@ -15,8 +15,6 @@ from .features import ClusterFeatures
 from .model import AggregateModel, Refined, labels_in_place
 from .progress import reporter
 from .rows.memory_source import MemorySource
-from .storage import container as files
-from .storage.loading import load_as
 from .validation import rows_for
 
 
@@ -173,11 +171,15 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
 
         The `labels_` of the rows are not stored: there may be billions. `predict` gives them again.
         """
-        files.write(path, "model", *self._to_file())
+        from .storage.loading import save
+
+        save(path, self)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """The model in a file. It predicts the same labels, cuts its dendrogram without clustering again
         (`set_params(n_clusters=…).partial_fit()`), and goes on with `partial_fit` to the same bits."""
-        model: Self = load_as(cls, "model", path)
+        from .storage.loading import load_as
+
+        model: Self = load_as(cls, path)
         return model

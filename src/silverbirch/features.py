@@ -11,8 +11,6 @@ import numpy as np
 from . import _core
 from .checks import Floats, as_rows, as_sses, as_threads, as_weights
 from .progress import Report, as_report
-from .storage import container as files
-from .storage.loading import load_as
 
 if TYPE_CHECKING:
     from .rows import RowSource
@@ -149,25 +147,17 @@ class ClusterFeatures:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes weight, mean and sse to a file for `load`."""
-        files.write(path, "features", *self._to_file())
+        from .storage.loading import save
+
+        save(path, self)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> ClusterFeatures:
         """The features in a file; of a tree, a dendrogram or a model, those of its leaves."""
-        features: ClusterFeatures = load_as(cls, "features", path)
+        from .storage.loading import load_as
+
+        features: ClusterFeatures = load_as(cls, path)
         return features
-
-    def _to_file(self) -> tuple[dict[str, Any], files.Arrays]:
-        return {}, dict(zip(("weight", "mean", "sse"), self.arrays(), strict=True))
-
-    @classmethod
-    def _from_file(cls, state: dict[str, Any], arrays: files.Arrays) -> ClusterFeatures:
-        weight, mean, sse = (arrays[name] for name in ("weight", "mean", "sse"))
-        if {weight.dtype, mean.dtype, sse.dtype} != {np.dtype(np.float64)} or weight.ndim != 1 or sse.ndim != 1:
-            raise ValueError("its weights, means or sses are not float64, one for each feature")
-        # The constructor's checks without its copies: nobody else has these arrays.
-        as_rows(mean, name="mean")
-        return cls._adopt(as_weights(weight, len(mean), "weight"), mean, as_sses(sse, weight))
 
     def total(self) -> ClusterFeatures:
         """All features merged into one."""

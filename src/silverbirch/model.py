@@ -30,8 +30,6 @@ from .linkage import cluster_features
 from .progress import Report, reporter
 from .rows import Chunk, RowSource, source_of
 from .rows.passes import gathered
-from .storage import container as files
-from .storage import model as model_state
 from .tree import CFTree
 
 # The CF distance that goes with a linkage (table 2 of the paper); the others see means only: the tree's default.
@@ -277,15 +275,6 @@ class AggregateModel:
     @property
     def n_clusters_(self) -> int:
         return len(self.cluster_centers_)
-
-    # -- files
-
-    def _to_file(self) -> tuple[dict[str, Any], files.Arrays]:
-        return model_state.stored(self)
-
-    @classmethod
-    def _from_file(cls, state: dict[str, Any], arrays: files.Arrays) -> Self:
-        return model_state.restored(cls, state, arrays)
 
 
 def labels_in_place(leaf_labels: NDArray[np.int64], leaf_of_row: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -7,7 +7,7 @@ import os
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,14 +26,23 @@ from .features import ClusterFeatures
 from .progress import Report, as_report
 from .rows import Chunk, RowSource, source_of
 from .rows.passes import gathered, reported
-from .storage import container as files
-from .storage import tree as tree_state
-from .storage.loading import load_as
 
+Core: TypeAlias = _core.CfTree | _core.PartitionedTree
 _NO_LIMIT = 2**62
 # More entries to a node give finer leaves for the same number of them; in many dimensions they cost more time than
 # they gain. Measured by `benchmarks/studies/tree_quality.py settings`.
 _BRANCHING_FEW_DIMENSIONS, _BRANCHING_MANY_DIMENSIONS, _FEW_DIMENSIONS = 63, 31, 16
+
+
+class Options(NamedTuple):
+    """As the compiled trees take them."""
+
+    distance: str
+    absorption: str
+    squared_threshold: float
+    max_leaves: int
+    max_nodes: int
+    branching: int
 
 
 @dataclass(frozen=True)
@@ -110,7 +119,7 @@ class CFTree:
         self._threads = as_threads(n_jobs)
         self._reset(None)
 
-    def _reset(self, core: tree_state.Core | None) -> None:
+    def _reset(self, core: Core | None) -> None:
         self._core = core
         self._lock = threading.RLock()
         self._busy = False
@@ -152,6 +161,8 @@ class CFTree:
 
         The only chunk of a source needs neither a copy of the tree nor a check before: the compiled tree checks the
         values on their way in, and takes all of the rows or none."""
+        from .storage.tree import restored, stored
+
         before = None
         try:
             for chunk in map(self._rounded, source.chunks()):
@@ -159,11 +170,11 @@ class CFTree:
                     yield chunk
                     continue
                 if before is None:
-                    before = tree_state.stored(self._core)
+                    before = stored(self._core)
                 yield source.checked(chunk)
         except Exception:
             if before is not None:
-                self._core = tree_state.restored(*before, self._core_options, self._threads)
+                self._core = restored(*before, self._core_options, self._threads)
                 self._forget()
             raise
 
@@ -193,7 +204,7 @@ class CFTree:
         return self
 
     @contextlib.contextmanager
-    def _changing(self, n_dimensions: int) -> Iterator[tree_state.Core]:
+    def _changing(self, n_dimensions: int) -> Iterator[Core]:
         """The compiled tree, locked, for rows of that width; what was computed from the old leaves is dropped."""
         with self._lock:
             if self._busy:
@@ -206,16 +217,16 @@ class CFTree:
             finally:
                 self._busy = False
 
-    def _core_for(self, n_dimensions: int) -> tree_state.Core:
+    def _core_for(self, n_dimensions: int) -> Core:
         """The compiled tree for rows of that width; made when the first ones arrive."""
         if self._core is None or self._core.leaf_count == 0:
-            return tree_state.new(
-                n_dimensions, self._core_options(n_dimensions, self._initial_threshold**2), self._threads
-            )
+            from .storage.tree import new
+
+            return new(n_dimensions, self._core_options(n_dimensions, self._initial_threshold**2), self._threads)
         _check_width(n_dimensions, self._core.dim)
         return self._core
 
-    def _core_options(self, n_dimensions: int, squared_threshold: float) -> tree_state.Options:
+    def _core_options(self, n_dimensions: int, squared_threshold: float) -> Options:
         leaves = _NO_LIMIT if self.max_leaves is None else min(self.max_leaves, _NO_LIMIT)
         branching = self.branching or default_branching(n_dimensions)
         # Far outliers leave nodes all but empty: several times the usual number of nodes, not one for each leaf.
@@ -223,7 +234,7 @@ class CFTree:
         if self.max_memory is not None:
             limits = _Limits.within(self.max_memory, n_dimensions, self.branching)
             leaves, nodes, branching = min(leaves, limits.leaves), min(nodes, limits.nodes), limits.branching
-        return tree_state.Options(self.distance, self.absorption, squared_threshold, leaves, nodes, branching)
+        return Options(self.distance, self.absorption, squared_threshold, leaves, nodes, branching)
 
     def leaf_limit(self, n_dimensions: int) -> int | None:
         """How many leaves there can be for rows of that width, by max_leaves and max_memory; None for any number."""
@@ -260,7 +271,7 @@ class CFTree:
 
         return gathered(source, nearest, report)
 
-    def _filled_core(self) -> tree_state.Core:
+    def _filled_core(self) -> Core:
         if self._core is None or self._core.leaf_count == 0:
             raise ValueError("the tree is empty: insert rows first")
         return self._core
@@ -302,42 +313,27 @@ class CFTree:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the whole tree; `load` gives it back so that it goes on to the same bits."""
-        files.write(path, "tree", *self._to_file())
+        from .storage.loading import save
+
+        save(path, self)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> CFTree:
         """The tree in a file, or that of the model in it."""
-        tree: CFTree = load_as(cls, "tree", path)
+        from .storage.loading import load_as
+
+        tree: CFTree = load_as(cls, path)
         return tree
 
-    def _to_file(self) -> tuple[dict[str, Any], files.Arrays]:
-        parameters = {
-            "threshold": self._initial_threshold,
-            "max_leaves": self.max_leaves,
-            "max_memory": self.max_memory,
-            "distance": self.distance,
-            "absorption": self.absorption,
-            "branching": self.branching,
-            "dtype": None if self.dtype is None else self.dtype.name,
-        }
-        if self._threads > 1:
-            parameters["n_jobs"] = self._threads
-        with self._lock:
-            header, arrays = tree_state.stored(self._core)
-        return {"parameters": parameters, **header}, arrays
+    def __getstate__(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        from .storage.tree import to_file
 
-    @classmethod
-    def _from_file(cls, state: dict[str, Any], arrays: files.Arrays) -> CFTree:
-        tree = cls(**state["parameters"])
-        own = {name: array for name, array in arrays.items() if not name.startswith("run.")}
-        tree._reset(tree_state.restored(state, own, tree._core_options, tree._threads))
-        return tree
+        return to_file(self)
 
-    def __getstate__(self) -> tuple[dict[str, Any], files.Arrays]:
-        return self._to_file()
+    def __setstate__(self, state: tuple[dict[str, Any], dict[str, NDArray[Any]]]) -> None:
+        from .storage.tree import from_file
 
-    def __setstate__(self, state: tuple[dict[str, Any], files.Arrays]) -> None:
-        self.__dict__.update(CFTree._from_file(*state).__dict__)
+        self.__dict__.update(from_file(*state).__dict__)
 
 
 def _check_width(columns: int, expected: int) -> None:

@@ -367,14 +367,14 @@ def test_a_record_reads_like_one():
         "columns": ["lat", "lon"],
     }
     plain, parameters, files = Page(record_tables(json.loads(json.dumps(record)))).tables
-    assert plain == [["peak memory", "187.4 MB"], ["columns", "lat, lon"]]
+    assert plain == [["peak memory", "187 MB"], ["columns", "lat, lon"]]
     assert parameters == [
         ["n clusters", "12,000"],
         ["distance threshold", "3.5"],
         ["max memory", "–"],
         ["refine", "no"],
     ]
-    assert files == [["name", "size", "rows"], ["a.parquet", "512 bytes", ""], ["b.csv", "", "7"]]
+    assert files == [["name", "size", "rows"], ["a.parquet", "512 B", ""], ["b.csv", "", "7"]]
 
 
 def test_a_long_list_is_cut_short_and_says_so():

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..model import AggregateModel
 from ..rows import Position, RowSource
+from .labels import LabelWriter
 from .preparation import Preparation
 
 NO_LABEL = -1  # of a row that was left out
-
-
-class LabelSink(Protocol):
-    def write(self, labels: NDArray[np.int64], ids: Any) -> None: ...
 
 
 def label_rows(
     source: RowSource,
     preparation: Preparation,
     model: AggregateModel,
-    sink: LabelSink,
+    writer: LabelWriter,
     *,
     with_ids: bool,
     after_chunk: Callable[[int, Position], None],
@@ -36,7 +31,7 @@ def label_rows(
         if prepared.weight is not None:
             labels[prepared.weight == 0] = NO_LABEL
             unlabelled += int(np.count_nonzero(prepared.weight == 0))
-        sink.write(labels, chunk.ids)
+        writer.write(labels, chunk.ids)
         rows += len(labels)
         after_chunk(rows, chunk.end)
     return rows - unlabelled, unlabelled

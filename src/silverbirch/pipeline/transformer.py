@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 from ..estimator import Betula
 from ..rows import read_chunks
 from ..rows.paths import are_paths
-from ..storage.provenance import RunState
+from .provenance import RunState
 
 
 class RowPreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
