@@ -16,17 +16,15 @@ def reported(
 ) -> Iterator[tuple[Chunk, Report | None]]:
     """Each chunk of the source with what the core should report to. A single chunk reports of itself; of many, each
     counts as a whole."""
-    done = 0
+    done, whole = 0, False
     for chunk in chunks:
-        if len(chunk) == source.n_rows:
-            yield chunk, report
-            return
-        yield chunk, None
+        whole = len(chunk) == source.n_rows
+        yield chunk, report if whole else None
         done += len(chunk)
         total = source.n_rows or _estimated_rows(source, chunk, done)
         if report is not None and total is not None and done != source.n_rows:
             report(done, max(total, done + 1))
-    if report is not None and done:
+    if report is not None and done and not whole:
         report(done, done)
 
 

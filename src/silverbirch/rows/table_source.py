@@ -42,29 +42,26 @@ class TableSource(RowSource):
         wanted = self._wanted.with_ids(with_ids)
         empty = begin == START
         for file in range(begin.file, len(self._tables)):
-            row = begin.row if file == begin.file else 0
+            row = first = begin.row if file == begin.file else 0
             for chunk in self._tables[file].chunks(wanted, Position(file, row), self._chunk_rows):
                 empty = False
                 row += len(chunk)
-                self._check_count(file, row, whole=chunk.end.file > file)
+                self._check_unchanged(file, row, whole=chunk.end.file > file)
                 if self._ids_as_text and chunk.ids is not None:
                     chunk = replace(chunk, ids=chunk.ids.cast("string"))
                 yield chunk
+            if row == first:
+                self._check_unchanged(file, row, whole=True)
         if empty:
             raise ValueError(f"{_and_others(self._tables)} has no rows: at least one is needed")
-        self._check_unchanged()
 
-    def _check_count(self, file: int, rows: int, *, whole: bool) -> None:
-        """Rows go with the weights and labels of their numbers, so there must be as many as were announced."""
-        expected = self._tables[file].n_rows
-        if expected is not None and (rows > expected or (whole and rows < expected)):
-            raise _changed(self._tables[file].label)
-
-    def _check_unchanged(self) -> None:
-        """The passes over an input belong together: rows that came or went between them would get wrong labels."""
-        for before, now in zip(self._opened, map(_fingerprint, self._files), strict=True):
-            if now != before:
-                raise _changed(now["name"])
+    def _check_unchanged(self, file: int, rows: int, *, whole: bool) -> None:
+        """The passes over an input belong together: rows that came or went between them would get wrong weights and
+        labels. Of a whole table this is asked before its last chunk is given away, or if it has none."""
+        table = self._tables[file]
+        count_differs = table.n_rows is not None and (rows > table.n_rows or (whole and rows < table.n_rows))
+        if count_differs or (whole and self._files and _fingerprint(table) != self._opened[file]):
+            raise ValueError(f"{table.label} was changed while it was read: leave it alone and try again")
 
     def place(self, position: Position) -> str:
         if len(self._tables) == 1 and not self._files:
@@ -92,10 +89,6 @@ class TableSource(RowSource):
             found.append(both)
         low, high = np.min([low for low, _ in found], axis=0), np.max([high for _, high in found], axis=0)
         return (low, high) if np.isfinite([low, high]).all() else None
-
-
-def _changed(name: str) -> ValueError:
-    return ValueError(f"{name} was changed while it was read: leave it alone and try again")
 
 
 def _id_types(tables: Sequence[Table], id_column: str | None) -> set[str]:
