@@ -153,7 +153,8 @@ class AggregateModel:
                 self._take(tree)
             raise
         if tree.n_leaves == 0:
-            raise ValueError("sample_weight is zero for all rows: at least one row has to count")
+            weight = "weight" if isinstance(source, ClusterFeatures) else "sample_weight"
+            raise ValueError(f"{weight} is zero for all rows: at least one row has to count")
         self._take(tree)
 
     def _take(self, tree: CFTree) -> None:

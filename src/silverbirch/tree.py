@@ -156,11 +156,12 @@ class CFTree:
         return self
 
     def _undone_by_failure(self, source: RowSource) -> Iterator[Chunk]:
-        """The chunks to insert. An error raised in here is one of reading or of a bad value, and the tree is then as it
-        was; an interrupt of the inserting leaves the rows up to then.
+        """The chunks to insert. If reading one fails, or one holds a bad value, the tree is set back to what it was. An
+        error outside, an interrupt of the insertion, leaves the rows inserted up to then.
 
-        The only chunk of a source needs neither a copy of the tree nor a check before: the compiled tree checks the
-        values on their way in, and takes all of the rows or none."""
+        The only chunk of a source needs neither a copy of the tree nor a check here: the compiled tree checks values as
+        it inserts them, and takes all rows of a chunk or none.
+        """
         from .storage.tree import restored, stored
 
         before = None
@@ -235,11 +236,6 @@ class CFTree:
             limits = _Limits.within(self.max_memory, n_dimensions, self.branching)
             leaves, nodes, branching = min(leaves, limits.leaves), min(nodes, limits.nodes), limits.branching
         return Options(self.distance, self.absorption, squared_threshold, leaves, nodes, branching)
-
-    def leaf_limit(self, n_dimensions: int) -> int | None:
-        """How many leaves there can be for rows of that width, by max_leaves and max_memory; None for any number."""
-        leaves = self._core_options(n_dimensions, 0.0).max_leaves
-        return None if leaves == _NO_LIMIT else leaves
 
     @property
     def features(self) -> ClusterFeatures:

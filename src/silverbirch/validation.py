@@ -15,11 +15,9 @@ from .rows.memory_source import MemorySource
 
 def rows_for(estimator: Any, X: Any, sample_weight: Any = None, *, reset: bool) -> RowSource:
     """What was given to an estimator as rows, as a source. With `reset`, the estimator takes over width and names."""
-    as_rows = partial(
-        check_array, dtype=[np.float64, np.float32], order="C", estimator=estimator, input_name="X"
-    )  # fmt: skip
-    convert = partial(as_rows, ensure_all_finite=False)  # values are checked by the core, once
-    source = source_of(X, convert=convert, complain=as_rows)
+    check = partial(check_array, dtype=[np.float64, np.float32], order="C", estimator=estimator, input_name="X")
+    # The core checks the values, once. What it refuses, scikit-learn's check refuses in the words its users know.
+    source = source_of(X, convert=partial(check, ensure_all_finite=False), complain=check)
     if isinstance(source, MemorySource):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
     else:

@@ -9,6 +9,9 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, Normalizer, StandardScaler
 
+from silverbirch import CFTree
+from silverbirch.model import AggregateModel
+from silverbirch.pipeline.aggregation import Aggregation, Counts
 from silverbirch.pipeline.preparation import ColumnStatistics, Preparation
 from silverbirch.rows import read_chunks
 
@@ -118,6 +121,25 @@ def test_a_row_without_direction_is_refused_or_dropped():
     found, kept = prepared(X, Preparation("drop", metric="cosine"))
     assert np.flatnonzero(~kept).tolist() == [5, 200]
     np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1)
+
+
+@pytest.mark.parametrize("scale", SCALERS)
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_a_tree_of_rows_that_are_left_out_is_the_tree_of_the_others(scale, metric):
+    X = table(holes=0.05)
+    source = read_chunks(X, chunk_rows=64)
+    aggregation = Aggregation(source, AggregateModel(max_leaves=50), Preparation("drop", scale, metric))
+    aggregation.run(lambda _: None)
+    rows, kept = prepared(X, Preparation("drop", scale, metric))
+    assert aggregation.counts == Counts(rows=len(X), dropped=int((~kept).sum()))
+    assert aggregation.model.features_ == CFTree(max_leaves=50).insert(rows).features
+
+
+def test_missing_values_that_are_filled_in_are_counted():
+    X = table(holes=0.05)
+    aggregation = Aggregation(read_chunks(X, chunk_rows=64), AggregateModel(max_leaves=50), Preparation("mean"))
+    aggregation.run(lambda _: None)
+    assert aggregation.counts == Counts(rows=len(X), filled=int(np.isnan(X).sum()))
 
 
 def test_a_column_without_values_is_named():

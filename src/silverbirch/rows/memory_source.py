@@ -9,10 +9,8 @@ from ..checks import Rows, as_any_rows
 from .formats.frames import is_frame
 from .source import START, Chunk, Position, RowSource, usual_chunk_rows
 
-# What to make rows of an array, or of a slice of a data frame, by; and what raises an error, in words of its own, for
-# rows that hold a value that cannot be clustered.
-Convert: TypeAlias = Callable[[Any], Rows]
-Complain: TypeAlias = Callable[[Rows], Any]
+Convert: TypeAlias = Callable[[Any], Rows]  # an array, or a slice of a data frame, to rows
+Complain: TypeAlias = Callable[[Rows], Any]  # raises an error for rows that hold a value that cannot be clustered
 
 
 class MemorySource(RowSource):
