@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
-from ..checks import Rows, as_any_rows
-from .formats.frames import is_frame
+from ..checks import Rows
 from .source import START, Chunk, Position, RowSource, usual_chunk_rows
 
 Convert: TypeAlias = Callable[[Any], Rows]  # an array, or a slice of a data frame, to rows
@@ -14,37 +13,18 @@ Complain: TypeAlias = Callable[[Rows], Any]  # raises an error for rows that hol
 
 
 class MemorySource(RowSource):
-    """An array is one chunk, passed on as it is. A data frame comes in slices, converted when their turn comes."""
+    """Rows that lie in memory. `complain` has words of its own for a bad value; None for ours."""
 
     repeatable = True
+    n_rows: int
 
-    def __init__(self, X: Any, convert: Convert = as_any_rows, complain: Complain | None = None) -> None:
-        self._convert, self._complain = convert, complain
-        self._frame = X if is_frame(X) else None
-        if self._frame is None:
-            rows = convert(X)
-            self._chunk = Chunk(rows, START, Position(1, 0))
-            self.names, (self.n_rows, self.n_dimensions) = None, rows.shape
-        else:
-            self.names, (self.n_rows, self.n_dimensions) = tuple(map(str, X.columns)), X.shape
-
-    def chunks(self, begin: Position = START, *, with_ids: bool = False) -> Iterator[Chunk]:
-        assert self.n_rows is not None
-        if self._frame is None:
-            if begin == START:
-                yield self._chunk
-            return
-        size = usual_chunk_rows(self.n_dimensions)
-        for start in range(begin.row, max(1, self.n_rows), size):  # a frame without rows is refused by `convert`
-            part = slice(start, start + size)
-            rows = self._convert(self._frame.iloc[part] if hasattr(self._frame, "iloc") else self._frame[part])
-            yield Chunk(rows, Position(0, start), Position(0, start + len(rows)))
+    def __init__(self, shape: tuple[int, ...], names: tuple[str, ...] | None, complain: Complain | None) -> None:
+        self.n_rows, self.n_dimensions = shape
+        self.names = names
+        self._complain = complain
 
     def place(self, position: Position) -> str:
         return f"X: row {position.row}"
-
-    def fraction(self, position: Position) -> float | None:
-        return min(1.0, (position.row if position.file == 0 else self.n_rows or 0) / max(1, self.n_rows or 0))
 
     def refusal(self, chunk: Chunk, row: int, column: int, value: float) -> ValueError:
         if self._complain is not None:
@@ -52,18 +32,32 @@ class MemorySource(RowSource):
         return super().refusal(chunk, row, column, value)
 
 
-class SingleChunk(RowSource):
-    """A chunk of another source, on its own."""
+class ArraySource(MemorySource):
+    """An array: one chunk, passed on as it is."""
 
-    names = None
-    repeatable = True
-
-    def __init__(self, chunk: Chunk) -> None:
+    def __init__(self, chunk: Chunk, complain: Complain | None = None) -> None:
+        super().__init__(chunk.rows.shape, None, complain)
         self._chunk = chunk
-        self.n_rows, self.n_dimensions = chunk.rows.shape
 
     def chunks(self, begin: Position = START, *, with_ids: bool = False) -> Iterator[Chunk]:
-        yield self._chunk
+        if begin == START:
+            yield self._chunk
 
-    def place(self, position: Position) -> str:
-        return f"row {position.row}"
+
+class FrameSource(MemorySource):
+    """A data frame: slices, each converted when its turn comes."""
+
+    def __init__(self, frame: Any, convert: Convert, complain: Complain | None = None) -> None:
+        super().__init__(frame.shape, tuple(map(str, frame.columns)), complain)
+        self._frame = frame
+        self._convert = convert
+
+    def chunks(self, begin: Position = START, *, with_ids: bool = False) -> Iterator[Chunk]:
+        size = usual_chunk_rows(self.n_dimensions)
+        for start in range(begin.row, max(1, self.n_rows), size):  # a frame without rows is refused by `convert`
+            part = slice(start, start + size)
+            rows = self._convert(self._frame.iloc[part] if hasattr(self._frame, "iloc") else self._frame[part])
+            yield Chunk(rows, Position(0, start), Position(0, start + len(rows)))
+
+    def fraction(self, position: Position) -> float | None:
+        return position.row / max(1, self.n_rows)

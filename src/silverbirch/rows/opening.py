@@ -1,4 +1,4 @@
-"""From whatever the user has to a source of rows."""
+"""From whatever the user has to a source of rows: what X is, is decided here and nowhere else."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 from ..checks import as_any_rows, as_count, as_flag
 from .chunk_source import ChunkSource
 from .columns import Request
-from .formats.frames import ArrowReaderTable, as_table, is_arrow
-from .memory_source import Complain, Convert, MemorySource, SingleChunk
+from .formats.frames import ArrowReaderTable, as_table, is_arrow, is_frame
+from .memory_source import ArraySource, Complain, Convert, FrameSource
 from .paths import are_paths, is_path, tables_at
-from .source import Chunk, RowSource
+from .source import START, Chunk, Position, RowSource
 from .table_source import TableSource
 from .weighted_source import WeightedSource
 
@@ -34,7 +34,11 @@ def source_of(
     convert : makes rows of an array or of a slice of a data frame
     complain : raises an error for such rows where they hold a value that cannot be clustered; None for our own words
     """
-    source = _already_or_stream(X, _ALL_COLUMNS, None) or MemorySource(X, convert, complain)
+    source = _already_or_stream(X, _ALL_COLUMNS, None)
+    if source is None and is_frame(X):
+        source = FrameSource(X, convert, complain)
+    elif source is None:
+        source = ArraySource(Chunk(convert(X), START, Position(1, 0)), complain)
     return source if weight is None else WeightedSource(source, weight, weight_name)
 
 
@@ -65,14 +69,11 @@ def read_chunks(
 
 
 def _already_or_stream(X: Any, request: Request, chunk_rows: int | None) -> RowSource | None:
-    """The source that X is or has to be read by; None where X is an array or a data frame in memory.
-
-    This is the one place that decides what X is.
-    """
+    """The source that X is or has to be read by; None where X is an array or a data frame in memory."""
     if isinstance(X, RowSource):
         return X
     if isinstance(X, Chunk):
-        return SingleChunk(X)
+        return ArraySource(X)
     if is_path(X):
         return TableSource(tables_at([X]), request, chunk_rows)
     if are_paths(X):
