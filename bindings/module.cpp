@@ -2,7 +2,7 @@
 
 namespace nb = nanobind;
 
-void bind_kernels(nb::module_& m);
+void bind_simd(nb::module_& m);
 void bind_features(nb::module_& m);
 void bind_tree(nb::module_& m);
 void bind_partitioned_tree(nb::module_& m);
@@ -12,7 +12,7 @@ void bind_dendrogram(nb::module_& m);
 
 NB_MODULE(_core, m) {
   m.doc() = "The compiled core of silverbirch. Private: use the package's own names.";
-  bind_kernels(m);
+  bind_simd(m);
   bind_features(m);
   bind_tree(m);
   bind_partitioned_tree(m);

@@ -1,13 +1,14 @@
-// The order of many numbers, in a tenth of the comparisons: by the leading bits digit by digit, the least significant
-// first [Hollerith's sorter; Knuth 1998, "Sorting and searching", 5.2.5]; by all bits only where those are equal.
+// The ascending order of many numbers: a radix sort by the leading bits, then a comparison of those whose leading bits
+// are equal.
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
+
+#include "silverbirch/base/radix_sort.hpp"
 
 namespace silverbirch {
 
@@ -19,7 +20,7 @@ std::vector<std::uint32_t> ascending(std::size_t count, Value value) {
     std::uint32_t place;
     bool operator<(const Item& other) const { return key != other.key ? key < other.key : place < other.place; }
   };
-  constexpr std::size_t kDigit = 11, kDigits = 3, kRest = 64 - kDigits * kDigit, kMany = 4096;
+  constexpr std::size_t kDigits = 3, kRest = 64 - kDigits * kDigitBits, kMany = 4096;
   std::vector<Item> items(count);
   for (std::size_t i = 0; i < count; ++i) {
     const auto bits = std::bit_cast<std::uint64_t>(value(i) + 0.0);  // -0 and 0 are the same value
@@ -30,14 +31,7 @@ std::vector<std::uint32_t> ascending(std::size_t count, Value value) {
     std::sort(items.begin(), items.end());
   } else {
     std::vector<Item> sorted(count);
-    for (std::size_t shift = kRest; shift < 64; shift += kDigit) {
-      const auto digit = [&](const Item& item) { return (item.key >> shift) & ((std::size_t{1} << kDigit) - 1); };
-      std::array<std::size_t, (std::size_t{1} << kDigit) + 1> begin = {};
-      for (const Item& item : items) ++begin[digit(item) + 1];
-      for (std::size_t d = 1; d < begin.size(); ++d) begin[d] += begin[d - 1];
-      for (const Item& item : items) sorted[begin[digit(item)]++] = item;
-      items.swap(sorted);
-    }
+    radix_sort(items, sorted, kRest, 64, [](const Item& item) { return item.key; });
     for (auto run = items.begin(); run != items.end();) {
       auto end = run + 1;
       while (end != items.end() && end->key >> kRest == run->key >> kRest) ++end;

@@ -1,17 +1,16 @@
-// Compiled once per instruction set; SILVERBIRCH_KERNELS names the table it defines. Everything else has internal
-// linkage and no standard-library template is instantiated here, so no code for a new processor can leak into the rest.
+// Compiled once per instruction set, see simd/kernel_table.hpp.
 #include "silverbirch/features/block_kernels.hpp"
 
 #include <cstdint>
 #include <limits>
 
-#include "silverbirch/simd/double_vector.hpp"
+#include "silverbirch/features/block_vectors.hpp"
 
 namespace silverbirch {
 namespace {
 
 template <class Distance>
-SILVERBIRCH_INLINE void add_gap(Vector& gap, Vector difference) {
+SILVERBIRCH_INLINE void add_gap(Doubles& gap, Doubles difference) {
   if constexpr (Distance::manhattan_gap)
     gap += difference < 0.0 ? -difference : difference;
   else
@@ -19,8 +18,8 @@ SILVERBIRCH_INLINE void add_gap(Vector& gap, Vector difference) {
 }
 
 template <class Distance>
-SILVERBIRCH_INLINE Vector squared_distance(const double* block, std::size_t dim, const Feature& query) {
-  Vector gap = {};
+SILVERBIRCH_INLINE Doubles squared_distance(const double* block, std::size_t dim, const Feature& query) {
+  Doubles gap = {};
   for (std::size_t k = 0; k < dim; ++k) add_gap<Distance>(gap, query.mean[k] - load(block + k * kLanes));
   return Distance::squared(gap, query.weight, query.sse, load(block + dim * kLanes), load(block + (dim + 1) * kLanes));
 }
@@ -33,17 +32,17 @@ Nearest nearest_slot(const double* blocks, std::size_t dim, const Feature& query
   constexpr double infinity = std::numeric_limits<double>::infinity();
 
   // Every lane keeps its own minimum and the block it came from (as a double, to stay in one kind of vector).
-  Vector least[kParts], origin[kParts];
+  Doubles least[kParts], origin[kParts];
   for (std::size_t p = 0; p < kParts; ++p) {
     least[p] = broadcast(infinity);
     origin[p] = broadcast(-1.0);
   }
   for (std::size_t b = first_block; b < range.block_count; ++b) {
     const double* block = blocks + b * stride;
-    const Vector here = broadcast(static_cast<double>(b));
+    const Doubles here = broadcast(static_cast<double>(b));
     const bool partial = b == skip_block || b * kLanes < range.first;
     for (std::size_t p = 0; p < kParts; ++p) {
-      Vector distance = squared_distance<Distance>(block + p * kWidth, dim, query);
+      Doubles distance = squared_distance<Distance>(block + p * kWidth, dim, query);
       if (partial)
         for (std::size_t l = 0; l < kWidth; ++l) {
           const std::size_t slot = b * kLanes + p * kWidth + l;
@@ -85,9 +84,9 @@ void tile_distances(const double* blocks, std::size_t dim, const Feature* querie
     for (std::size_t p = 0; p < kParts; ++p) {
       const std::size_t lane = p * kWidth;
       const double* block = blocks + b * block_doubles(dim) + lane;
-      Vector gap[kTileQueries] = {};
+      Doubles gap[kTileQueries] = {};
       for (std::size_t k = 0; k < dim; ++k) {
-        const Vector row = load(block + k * kLanes);
+        const Doubles row = load(block + k * kLanes);
         for (std::size_t q = 0; q < kTileQueries; ++q) add_gap<Distance>(gap[q], queries[q].mean[k] - row);
       }
       for (std::size_t q = 0; q < kTileQueries; ++q)
@@ -99,10 +98,10 @@ void tile_distances(const double* blocks, std::size_t dim, const Feature* querie
 
 double squared_gap(const double* a, const double* b, std::size_t padded_dim) {
   constexpr std::size_t parts = kGapLanes / kWidth;
-  Vector sum[parts] = {};
+  Doubles sum[parts] = {};
   for (std::size_t k = 0; k < padded_dim; k += kGapLanes)
     for (std::size_t p = 0; p < parts; ++p) {
-      const Vector gap = load(a + k + p * kWidth) - load(b + k + p * kWidth);
+      const Doubles gap = load(a + k + p * kWidth) - load(b + k + p * kWidth);
       sum[p] += gap * gap;
     }
   alignas(64) double lanes[kGapLanes];
@@ -123,15 +122,7 @@ bool all_within(const Scalar* values, std::size_t count, Scalar limit) {
 
 }  // namespace
 
-extern const PairFilter SILVERBIRCH_PAIR_FILTER;
-extern const IndexSearch SILVERBIRCH_INDEX_SEARCH;
-extern const CellScan SILVERBIRCH_CELL_SCAN;
-extern const FilteredSearch SILVERBIRCH_FILTERED_SEARCH;
-extern const MemberDistance SILVERBIRCH_MEMBER_DISTANCE;
-extern const TreeKernelSet SILVERBIRCH_TREE_KERNELS;
-extern const Kernels SILVERBIRCH_KERNELS;
-const Kernels SILVERBIRCH_KERNELS = {
-    SILVERBIRCH_INSTRUCTION_SET,
+const BlockKernels SILVERBIRCH_KERNELS(block_kernels) = {
     // in the order of CfDistance
     {nearest_slot<CentroidDistance>, nearest_slot<ManhattanDistance>, nearest_slot<AverageDistance>,
      nearest_slot<DiameterDistance>, nearest_slot<WardDistance>, nearest_slot<RadiusDistance>},
@@ -142,12 +133,6 @@ const Kernels SILVERBIRCH_KERNELS = {
     squared_gap,
     all_within<float, std::uint32_t>,
     all_within<double, std::uint64_t>,
-    &SILVERBIRCH_PAIR_FILTER,
-    &SILVERBIRCH_INDEX_SEARCH,
-    &SILVERBIRCH_CELL_SCAN,
-    &SILVERBIRCH_FILTERED_SEARCH,
-    &SILVERBIRCH_MEMBER_DISTANCE,
-    &SILVERBIRCH_TREE_KERNELS,
 };
 
 }  // namespace silverbirch

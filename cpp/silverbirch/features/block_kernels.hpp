@@ -1,27 +1,16 @@
-// The inner loops, chosen at run time for the machine's vector unit: what CMakeLists.txt compiles once per instruction
-// set. dispatch.cpp makes the choice.
-//
-// All instruction sets give the same bits: the order of operations is fixed lane by lane, and fused multiply-add is
-// off.
+// The inner loops over blocks of cluster features: distances of one feature to many, and checks of values.
 #pragma once
 
 #include <array>
 #include <cstddef>
-#include <string_view>
-#include <vector>
 
 #include "silverbirch/features/cf_distance.hpp"
 #include "silverbirch/features/feature_block.hpp"
-#include "silverbirch/filter/pair_filter.hpp"
-#include "silverbirch/index/filtered_search.hpp"
-#include "silverbirch/index/search.hpp"
-#include "silverbirch/linkage/points/member_distance.hpp"
-#include "silverbirch/nearest/cell_scan.hpp"
-#include "silverbirch/tree/kernels/tree_kernels.hpp"
+#include "silverbirch/simd/kernel_table.hpp"
 
 namespace silverbirch {
 
-inline constexpr std::size_t kGapLanes = 16;  // partial sums of Kernels::squared_gap
+inline constexpr std::size_t kGapLanes = 16;  // partial sums of BlockKernels::squared_gap
 
 inline constexpr std::size_t kTileQueries = 4;
 
@@ -38,8 +27,7 @@ struct SlotRange {
   std::size_t skip = kNowhere;
 };
 
-struct Kernels {
-  std::string_view instruction_set;
+struct BlockKernels {
   // The least distant slot, the lowest one among equals; one function per CfDistance.
   using NearestSlot = Nearest (*)(const double* blocks, std::size_t dim, const Feature& query, SlotRange range);
   std::array<NearestSlot, kCfDistanceNames.size()> nearest_slot;
@@ -57,12 +45,6 @@ struct Kernels {
   // Whether no value is beyond the limit, and all are numbers.
   bool (*floats_within)(const float* values, std::size_t count, float limit);
   bool (*doubles_within)(const double* values, std::size_t count, double limit);
-  const PairFilter* pair_filter;
-  const IndexSearch* index;
-  const CellScan* cells;
-  const FilteredSearch* filtered;
-  const MemberDistance* members;
-  const TreeKernelSet* tree;
 
   bool all_within(const float* values, std::size_t count, float limit) const {
     return floats_within(values, count, limit);
@@ -80,8 +62,6 @@ struct Kernels {
   }
 };
 
-const Kernels& kernels();  // the best this machine runs, unless one was chosen by name
-std::vector<std::string_view> supported_instruction_sets();  // slowest first
-void use_instruction_set(std::string_view name);  // for tests and benchmarks; not while another thread computes
+SILVERBIRCH_KERNEL_TABLE(BlockKernels, block_kernels)
 
 }  // namespace silverbirch

@@ -10,10 +10,7 @@
 #include <string_view>
 
 #include "silverbirch/base/names.hpp"
-
-// Never out of line: kernels.cpp is compiled once per instruction set, and a shared weak copy would leak one set's code
-// into another.
-#define SILVERBIRCH_INLINE inline __attribute__((always_inline))
+#include "silverbirch/simd/inline.hpp"
 
 namespace silverbirch {
 

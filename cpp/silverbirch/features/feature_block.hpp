@@ -9,6 +9,8 @@
 
 #include <cstddef>
 
+#include "silverbirch/simd/inline.hpp"
+
 namespace silverbirch {
 
 inline constexpr std::size_t kLanes = 8;
@@ -31,20 +33,29 @@ struct Feature {
   double sse;
 };
 
-// Merges another feature into (weight, mean, sse), the coordinates of the mean lying `stride` apart. Only differences
-// of means enter: nothing cancels, however far from the origin the data lies, and the sse cannot become negative.
-inline void merge_into(double& weight, double* mean, std::size_t stride, double& sse, const Feature& other,
-                       std::size_t dim) {
-  const double total = weight + other.weight;
-  const double share = other.weight / total;
-  double squared_gap = 0.0;
-  for (std::size_t k = 0; k < dim; ++k) {
-    const double gap = other.mean[k] - mean[k * stride];
-    mean[k * stride] += share * gap;
-    squared_gap += gap * gap;
-  }
-  sse += other.sse + weight * share * squared_gap;
+// Merges a feature into (weight, mean, sse): the one place where two features become one. move_mean(share) moves the
+// mean by that share of its gap to the other mean and returns the squared gap. Only differences of means enter: nothing
+// cancels, however far from the origin the data lies, and the sse cannot become negative.
+template <class MoveMean>
+SILVERBIRCH_INLINE void merge_into(double& weight, double& sse, double other_weight, double other_sse,
+                                   MoveMean move_mean) {
+  const double total = weight + other_weight, share = other_weight / total;
+  sse += other_sse + weight * share * move_mean(share);
   weight = total;
+}
+
+// The same with the coordinates of the means `stride` and `other_stride` apart.
+inline void merge_into(double& weight, double* mean, std::size_t stride, double& sse, const Feature& other,
+                       std::size_t dim, std::size_t other_stride = 1) {
+  merge_into(weight, sse, other.weight, other.sse, [&](double share) {
+    double squared_gap = 0.0;
+    for (std::size_t k = 0; k < dim; ++k) {
+      const double gap = other.mean[k * other_stride] - mean[k * stride];
+      mean[k * stride] += share * gap;
+      squared_gap += gap * gap;
+    }
+    return squared_gap;
+  });
 }
 
 // One lane of a run of blocks, by reference.

@@ -26,7 +26,7 @@ bool is_fine(Scalar value) {
 template <class Scalar>
 void check_some(const Scalar* rows, std::size_t begin, std::size_t end, std::size_t dim) {
   const Scalar *first = rows + begin * dim, *last = rows + end * dim;
-  if (kernels().all_within(first, (end - begin) * dim, kLargest<Scalar>)) return;
+  if (block_kernels().all_within(first, (end - begin) * dim, kLargest<Scalar>)) return;
   const Scalar* wrong = std::find_if_not(first, last, is_fine<Scalar>);
   const auto place = static_cast<std::size_t>(wrong - rows);
   throw BadValue(place / dim, place % dim, *wrong);

@@ -1,5 +1,5 @@
 // Lower bounds of squared linkage distances in float32 or from bytes, for tiles of clusters: what cannot be near is
-// thrown out here, and what may be is measured again in float64 (Kernels::squared_gap). The error bounds are in
+// thrown out here, and what may be is measured again in float64 (BlockKernels::squared_gap). The error bounds are in
 // panel_units.hpp, the loops in pair_filter.cpp.
 //
 // Nothing that is computed here enters a result, so multiply-add may be fused and the bits may differ between
@@ -9,6 +9,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+
+#include "silverbirch/simd/kernel_table.hpp"
 
 namespace silverbirch {
 
@@ -60,5 +62,15 @@ struct PairFilter {
     bounds[static_cast<std::size_t>(form)][static_cast<std::size_t>(linkage)](tile);
   }
 };
+
+// The one room with a table of its own for AVX-512 VNNI, which sums products of bytes.
+#if defined(__x86_64__)
+extern const PairFilter pair_filter_baseline, pair_filter_avx2, pair_filter_avx512, pair_filter_avx512vnni;
+SILVERBIRCH_INLINE const PairFilter& pair_filter() {
+  return table_in_use(pair_filter_baseline, pair_filter_avx2, pair_filter_avx512, pair_filter_avx512vnni);
+}
+#else
+SILVERBIRCH_KERNEL_TABLE(PairFilter, pair_filter)
+#endif
 
 }  // namespace silverbirch

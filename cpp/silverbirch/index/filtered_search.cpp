@@ -1,5 +1,4 @@
-// Compiled once per instruction set; SILVERBIRCH_FILTERED_SEARCH names the table it defines. Everything else has
-// internal linkage: see kernels.cpp.
+// Compiled once per instruction set, see simd/kernel_table.hpp.
 #include "silverbirch/index/filtered_search.hpp"
 
 #include "silverbirch/simd/float_vector.hpp"
@@ -197,22 +196,7 @@ class Filtered {
     return sum;
   }
 
-  // Writes first + l for each lane l that is set, and perhaps beyond, up to kListSlack numbers in all. Returns how many
-  // are set.
-  static constexpr std::size_t kListSlack = kFilterLanes;
-  static SILVERBIRCH_INLINE std::size_t list_lanes(unsigned lanes, std::size_t first, std::uint32_t* list) {
-#if defined(__AVX512F__)
-    const __m512i numbers = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    const __m512i children = _mm512_add_epi32(_mm512_set1_epi32(static_cast<int>(first)), numbers);
-    _mm512_storeu_si512(list, _mm512_maskz_compress_epi32(static_cast<__mmask16>(lanes), children));
-    return static_cast<std::size_t>(__builtin_popcount(lanes));
-#else
-    std::size_t count = 0;
-    for (; lanes; lanes &= lanes - 1)
-      list[count++] = static_cast<std::uint32_t>(first) + static_cast<unsigned>(__builtin_ctz(lanes));
-    return count;
-#endif
-  }
+  static constexpr std::size_t kListSlack = kFilterLanes;  // numbers that list_lanes may overwrite
 
   const PackedTree& tree_;
   const FilterTree& filter_;
@@ -242,8 +226,7 @@ bool nearest_to_slot(const PackedTree& tree, const FilterTree& filter, Slot slot
 #define SILVERBIRCH_AVERAGE(dim) nearest_to_slot<FilteredAverage, dim>
 #define SILVERBIRCH_WARD(dim) nearest_to_slot<FilteredWard, dim>
 
-extern const FilteredSearch SILVERBIRCH_FILTERED_SEARCH;
-const FilteredSearch SILVERBIRCH_FILTERED_SEARCH = {
+const FilteredSearch SILVERBIRCH_KERNELS(filtered_search) = {
     {{SILVERBIRCH_FOR_DIMENSIONS(SILVERBIRCH_CENTROID), SILVERBIRCH_FOR_DIMENSIONS(SILVERBIRCH_AVERAGE),
       SILVERBIRCH_FOR_DIMENSIONS(SILVERBIRCH_WARD)}},
 };

@@ -18,6 +18,7 @@
 #include <cstddef>
 
 #include "silverbirch/index/search.hpp"
+#include "silverbirch/simd/kernel_table.hpp"
 
 namespace silverbirch {
 
@@ -45,5 +46,7 @@ struct FilteredSearch {
   using NearestToSlot = bool (*)(const PackedTree& tree, const FilterTree& filter, Slot slot, NearestSlot& nearest);
   std::array<std::array<NearestToSlot, IndexSearch::kUnrolled + 1>, 3> nearest_to_slot;  // by Nearness
 };
+
+SILVERBIRCH_KERNEL_TABLE(FilteredSearch, filtered_search)
 
 }  // namespace silverbirch

@@ -4,8 +4,8 @@
 // Included by search.cpp alone, which is compiled once per instruction set.
 #pragma once
 
+#include "silverbirch/features/block_vectors.hpp"
 #include "silverbirch/index/search.hpp"
-#include "silverbirch/simd/double_vector.hpp"
 
 namespace silverbirch {
 namespace {
@@ -43,11 +43,11 @@ class GroupSearch {
   // Every point that asks compares one slot with the best it has: nearer, or as near and of a lower name.
   SILVERBIRCH_INLINE void improve(std::size_t slot) {
     const double* mean = tree_.blocks + slot / kLanes * index_block_doubles(dim()) + slot % kLanes;
-    const Vector here = broadcast(static_cast<double>(slot)), name = broadcast(static_cast<double>(tree_.names[slot]));
+    const Doubles here = broadcast(static_cast<double>(slot)), name = broadcast(static_cast<double>(tree_.names[slot]));
     for (std::size_t p = 0; p < kParts; ++p) {
-      Vector gap = {};
+      Doubles gap = {};
       for (std::size_t k = 0; k < dim(); ++k) {
-        const Vector difference = load(queries_ + k * kLanes + p * kWidth) - mean[k * kLanes];
+        const Doubles difference = load(queries_ + k * kLanes + p * kWidth) - mean[k * kLanes];
         gap += difference * difference;
       }
       const Truth better = (gap < distance_[p]) | ((gap == distance_[p]) & (name < name_[p]));
@@ -70,11 +70,11 @@ class GroupSearch {
     const double* upper = lower + dim() * kLanes;
     unsigned near = 0;
     for (std::size_t p = 0; p < kParts; ++p) {
-      Vector sum = {};
+      Doubles sum = {};
       for (std::size_t k = 0; k < dim(); ++k) {
-        const Vector query = load(queries_ + k * kLanes + p * kWidth);
-        const Vector below = lower[k * kLanes] - query, above = query - upper[k * kLanes];
-        const Vector gap = outside(below, above);
+        const Doubles query = load(queries_ + k * kLanes + p * kWidth);
+        const Doubles below = lower[k * kLanes] - query, above = query - upper[k * kLanes];
+        const Doubles gap = outside(below, above);
         sum += gap * gap;
       }
       near |= lanes(sum <= distance_[p]);
@@ -89,11 +89,11 @@ class GroupSearch {
     const double farthest = farthest_best();
     unsigned left = 0;
     for (std::size_t p = 0; p < kParts; ++p) {
-      Vector sum = {};
+      Doubles sum = {};
       for (std::size_t k = 0; k < dim(); ++k) {
-        const Vector below = load(rows + k * kLanes + p * kWidth) - upper_[k];
-        const Vector above = lower_[k] - load(rows + (dim() + k) * kLanes + p * kWidth);
-        const Vector gap = outside(below, above);
+        const Doubles below = load(rows + k * kLanes + p * kWidth) - upper_[k];
+        const Doubles above = lower_[k] - load(rows + (dim() + k) * kLanes + p * kWidth);
+        const Doubles gap = outside(below, above);
         sum += gap * gap;
       }
       store(gaps + p * kWidth, sum);
@@ -115,7 +115,7 @@ class GroupSearch {
   }
 
   SILVERBIRCH_INLINE double farthest_best() const {
-    Vector most = distance_[0];
+    Doubles most = distance_[0];
     for (std::size_t p = 1; p < kParts; ++p) most = most < distance_[p] ? distance_[p] : most;
     double farthest = most[0];
     for (std::size_t l = 1; l < kWidth; ++l) farthest = farthest < most[l] ? most[l] : farthest;
@@ -126,7 +126,7 @@ class GroupSearch {
   const double* queries_;
   const double* lower_;
   const double* upper_;
-  Vector distance_[kParts], slot_[kParts], name_[kParts];
+  Doubles distance_[kParts], slot_[kParts], name_[kParts];
   std::size_t visits_ = 0;
 };
 

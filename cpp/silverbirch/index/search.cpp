@@ -1,9 +1,8 @@
-// Compiled once per instruction set; SILVERBIRCH_INDEX_SEARCH names the table it defines. Everything else has internal
-// linkage: see kernels.cpp.
+// Compiled once per instruction set, see simd/kernel_table.hpp.
 #include "silverbirch/index/search.hpp"
 
+#include "silverbirch/features/block_vectors.hpp"
 #include "silverbirch/index/group_search.hpp"
-#include "silverbirch/simd/double_vector.hpp"
 
 namespace silverbirch {
 namespace {
@@ -115,9 +114,9 @@ class Search {
     unsigned near = 0;
     for (std::size_t p = 0; p < kClusterLeaf; p += kWidth) {
       const double* row = rows + p / kLanes * index_block_doubles(dim()) + p % kLanes;
-      Vector gap = {};
+      Doubles gap = {};
       for (std::size_t k = 0; k < dim(); ++k) {
-        const Vector difference = mean_[k * Asker::stride] - load(row + k * kLanes);
+        const Doubles difference = mean_[k * Asker::stride] - load(row + k * kLanes);
         gap += difference * difference;
       }
       store(gaps + p, gap);
@@ -166,7 +165,7 @@ class Search {
     alignas(64) double gaps[kLanes];
     unsigned near = 0;
     for (std::size_t p = 0; p < kParts; ++p) {
-      const Vector gap = box_gap(rows + p * kWidth);
+      const Doubles gap = box_gap(rows + p * kWidth);
       store(gaps + p * kWidth, gap);
       near |= lanes(Nearness::within(gap, load(rows + 2 * dim() * kLanes + p * kWidth), term_, limit_)) << (p * kWidth);
     }
@@ -190,13 +189,13 @@ class Search {
     }
   }
 
-  SILVERBIRCH_INLINE Vector box_gap(const double* lower) const {
+  SILVERBIRCH_INLINE Doubles box_gap(const double* lower) const {
     const double* upper = lower + dim() * kLanes;
-    Vector sum = {};
+    Doubles sum = {};
     for (std::size_t k = 0; k < dim(); ++k) {
-      const Vector below = load(lower + k * kLanes) - mean_[k * Asker::stride];
-      const Vector above = mean_[k * Asker::stride] - load(upper + k * kLanes);
-      const Vector gap = outside(below, above);
+      const Doubles below = load(lower + k * kLanes) - mean_[k * Asker::stride];
+      const Doubles above = mean_[k * Asker::stride] - load(upper + k * kLanes);
+      const Doubles gap = outside(below, above);
       sum += gap * gap;
     }
     return sum;
@@ -264,8 +263,7 @@ std::size_t nearest_to_points(const PackedTree& tree, const double* points, Slot
 #define SILVERBIRCH_VERIFIED_CENTROID(dim) nearest_verified<CentroidNearness, dim>
 #define SILVERBIRCH_VERIFIED_AVERAGE(dim) nearest_verified<AverageNearness, dim>
 
-extern const IndexSearch SILVERBIRCH_INDEX_SEARCH;
-const IndexSearch SILVERBIRCH_INDEX_SEARCH = {
+const IndexSearch SILVERBIRCH_KERNELS(index_search) = {
     {{SILVERBIRCH_FOR_DIMENSIONS(SILVERBIRCH_CENTROID), SILVERBIRCH_FOR_DIMENSIONS(SILVERBIRCH_AVERAGE),
       SILVERBIRCH_FOR_DIMENSIONS(SILVERBIRCH_WARD)}},
     {{SILVERBIRCH_FOR_DIMENSIONS(SILVERBIRCH_VERIFIED_CENTROID),

@@ -14,6 +14,7 @@
 
 #include "silverbirch/features/cf_distance.hpp"
 #include "silverbirch/features/feature_block.hpp"
+#include "silverbirch/simd/kernel_table.hpp"
 
 namespace silverbirch {
 
@@ -107,5 +108,7 @@ struct IndexSearch {
 
   static std::size_t unrolled(std::size_t dim) { return dim <= kUnrolled ? dim : 0; }
 };
+
+SILVERBIRCH_KERNEL_TABLE(IndexSearch, index_search)
 
 }  // namespace silverbirch

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "silverbirch/base/parallel.hpp"
+#include "silverbirch/features/block_kernels.hpp"
 #include "silverbirch/linkage/blocked/greedy.hpp"
 #include "silverbirch/linkage/blocked/rounds.hpp"
 #include "silverbirch/linkage/indexed/indexed.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "silverbirch/features/block_kernels.hpp"
+#include "silverbirch/nearest/cell_scan.hpp"
 
 namespace silverbirch {
 
@@ -109,7 +109,7 @@ std::vector<std::size_t> NearestCells::nearest(const Scalar* rows, std::size_t r
     return left_out;
   }
   const std::size_t cell_count = lists_->cell_count(), batch_rows = std::max(kRowsABatch, kRowsACell * cell_count);
-  const auto nearest_in_cell = kernels().cells->nearest_in_cell[dim_];
+  const auto nearest_in_cell = cell_scan().nearest_in_cell[dim_];
   Batch<Scalar> batch(*this);
   std::vector<Slot> nearest(std::min(batch_rows, row_count));
   for (std::size_t begin = 0; begin < row_count; begin += batch_rows) {

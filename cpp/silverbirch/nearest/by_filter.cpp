@@ -4,7 +4,7 @@
 #include <bit>
 #include <limits>
 
-#include "silverbirch/features/block_kernels.hpp"
+#include "silverbirch/filter/pair_filter.hpp"
 
 namespace silverbirch {
 
@@ -78,7 +78,7 @@ class NearestPanels::Pass {
     tile_.query_count = query_count;
     for (std::size_t panel = 0; panel < panel_count(tree_); ++panel) {
       tile_.panel = panels_.panels_.data() + panel * panel_floats(tree_.dim);
-      (*kernels().pair_filter)(FilterForm::product, FilterLinkage::average, tile_);
+      pair_filter()(FilterForm::product, FilterLinkage::average, tile_);
       for (std::size_t query = 0; query < query_count; ++query)
         for (std::uint32_t left = hits_[query]; left != 0; left &= left - 1) {
           const auto lane = static_cast<std::size_t>(std::countr_zero(left));

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "silverbirch/base/parallel.hpp"
-#include "silverbirch/features/block_kernels.hpp"
+#include "silverbirch/nearest/cell_scan.hpp"
 
 namespace silverbirch {
 
@@ -46,7 +46,7 @@ class CellLists::Neighbours {
   // Returns whether these are all.
   bool find(const float* position, float squared) {
     const std::size_t dim = lists_.dim_;
-    const CellScan& scan = *kernels().cells;
+    const CellScan& scan = cell_scan();
     const std::size_t cells = scan.cells_within[dim](lists_.tables_, position, squared, cells_.data());
     const bool all = cells == lists_.cell_count();
     count_ = scan.points_within[dim](lists_.tables_, position, cells_.data(), cells, all ? kAllSquares : squared,

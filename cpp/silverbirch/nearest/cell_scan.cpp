@@ -1,5 +1,4 @@
-// Compiled once per instruction set; SILVERBIRCH_CELL_SCAN names the table it defines. Everything else has internal
-// linkage: see kernels.cpp.
+// Compiled once per instruction set, see simd/kernel_table.hpp.
 #include "silverbirch/nearest/cell_scan.hpp"
 
 #include "silverbirch/simd/float_vector.hpp"
@@ -176,8 +175,7 @@ std::size_t points_within(const CellTables& tables, const float* position, const
 
 }  // namespace
 
-extern const CellScan SILVERBIRCH_CELL_SCAN;
-const CellScan SILVERBIRCH_CELL_SCAN = {
+const CellScan SILVERBIRCH_KERNELS(cell_scan) = {
     {nullptr, nearest_in_cell<1>, nearest_in_cell<2>, nearest_in_cell<3>, nearest_in_cell<4>, nearest_in_cell<5>,
      nearest_in_cell<6>},
     {nullptr, cells_within<1>, cells_within<2>, cells_within<3>, cells_within<4>, cells_within<5>, cells_within<6>},

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "silverbirch/index/search.hpp"
+#include "silverbirch/simd/kernel_table.hpp"
 
 namespace silverbirch {
 
@@ -55,5 +56,7 @@ struct CellScan {
                                        std::size_t cell_count, float limit, Slot* found, float* squared);
   std::array<PointsWithin, kMostCellDimensions + 1> points_within;
 };
+
+SILVERBIRCH_KERNEL_TABLE(CellScan, cell_scan)
 
 }  // namespace silverbirch

@@ -4,8 +4,8 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "silverbirch/features/block_kernels.hpp"
 #include "silverbirch/index/kd_order.hpp"
+#include "silverbirch/index/search.hpp"
 
 namespace silverbirch {
 
@@ -27,7 +27,7 @@ NearestIndex::NearestIndex(const double* points, std::size_t count, std::size_t 
       blocks_(leaves_for(count, kLabelLeaf) * (kLabelLeaf / kLanes) * index_block_doubles(dim)),
       boxes_(dim, kLabelLeaf, Nearness::centroid),
       row_order_(points, count, dim),
-      find_(kernels().index->nearest_to_points[IndexSearch::unrolled(dim)]),
+      find_(index_search().nearest_to_points[IndexSearch::unrolled(dim)]),
       way_(way == Way::undecided && (dim < kManyDimensions || count < kManyPoints) ? Way::tree : way),
       may_list_(may_list && way == Way::undecided && NearestCells::suits(count, dim)) {
   if (count >= kNoSlot) throw std::invalid_argument("an index holds fewer than 2^32 points");

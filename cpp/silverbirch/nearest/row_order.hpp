@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "silverbirch/base/radix_sort.hpp"
+
 namespace silverbirch {
 
 class RowOrder {
@@ -35,18 +37,10 @@ class RowOrder {
   // The numbers of the rows, in order.
   template <class Scalar>
   void order(const Scalar* rows, std::size_t count, std::vector<std::uint32_t>& order) {
-    constexpr std::size_t kDigit = 11;
     keyed_.resize(count);
     sorted_.resize(count);
     for (std::size_t i = 0; i < count; ++i) keyed_[i] = std::uint64_t{key(rows + i * dim_)} << 32 | i;
-    for (std::size_t shift = 32; shift < 32 + 2 * kDigit; shift += kDigit) {  // least significant digit first
-      std::array<std::uint32_t, (std::size_t{1} << kDigit) + 1> begin = {};
-      const auto digit = [&](std::uint64_t k) { return (k >> shift) & ((std::size_t{1} << kDigit) - 1); };
-      for (const std::uint64_t k : keyed_) ++begin[digit(k) + 1];
-      for (std::size_t d = 1; d < begin.size(); ++d) begin[d] += begin[d - 1];
-      for (const std::uint64_t k : keyed_) sorted_[begin[digit(k)]++] = k;
-      keyed_.swap(sorted_);
-    }
+    radix_sort(keyed_, sorted_, 32, 32 + 2 * kDigitBits, [](std::uint64_t keyed) { return keyed; });
     order.resize(count);
     for (std::size_t i = 0; i < count; ++i) order[i] = static_cast<std::uint32_t>(keyed_[i]);
   }

@@ -5,6 +5,7 @@
 #include "silverbirch/base/aligned.hpp"
 #include "silverbirch/features/block_kernels.hpp"
 #include "silverbirch/features/cf_distance.hpp"
+#include "silverbirch/simd/instruction_set.hpp"
 
 using namespace silverbirch;
 
@@ -58,9 +59,9 @@ int main() {
         for (std::size_t s = 0; s < kLanes; ++s) FeatureSlot(block.data(), 1, s).clear();
         FeatureSlot(block.data(), 1, 2).assign({y.weight, &y.mean, y.sse});
         const Feature query{x.weight, &x.mean, x.sse};
-        kernels().distances(distance, block.data(), 1, query, 1, distances.data());
+        block_kernels().distances(distance, block.data(), 1, query, 1, distances.data());
         CHECK(close(distances[2], brute_force(distance, x, y)));
-        const Nearest nearest = kernels().nearest(distance, block.data(), 1, query, {1});
+        const Nearest nearest = block_kernels().nearest(distance, block.data(), 1, query, {1});
         CHECK(nearest.slot == 2 && nearest.squared_distance == distances[2]);
       }
     }

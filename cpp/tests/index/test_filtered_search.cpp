@@ -4,6 +4,7 @@
 #include "check.hpp"
 #include "data.hpp"
 #include "silverbirch/linkage/indexed/indexed_clusters.hpp"
+#include "silverbirch/simd/instruction_set.hpp"
 
 using namespace silverbirch;
 

@@ -2,8 +2,8 @@
 
 #include "check.hpp"
 #include "data.hpp"
-#include "silverbirch/features/block_kernels.hpp"
 #include "silverbirch/nearest/nearest_index.hpp"
+#include "silverbirch/simd/instruction_set.hpp"
 
 using namespace silverbirch;
 

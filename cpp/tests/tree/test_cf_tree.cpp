@@ -3,7 +3,7 @@
 
 #include "check.hpp"
 #include "data.hpp"
-#include "silverbirch/features/block_kernels.hpp"
+#include "silverbirch/simd/instruction_set.hpp"
 #include "silverbirch/tree/cf_tree.hpp"
 
 using namespace silverbirch;

@@ -7,7 +7,7 @@
 
 #include "check.hpp"
 #include "silverbirch/base/aligned.hpp"
-#include "silverbirch/features/block_kernels.hpp"
+#include "silverbirch/simd/instruction_set.hpp"
 #include "silverbirch/tree/kernels/tree_kernels.hpp"
 #include "silverbirch/tree/node_pool.hpp"
 

@@ -5,6 +5,9 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "silverbirch/features/block_kernels.hpp"
+#include "silverbirch/filter/pair_filter.hpp"
+
 namespace silverbirch {
 
 ClusterPanels::ClusterPanels(const FeaturesView& features, CfDistance distance, Vote vote)
@@ -35,7 +38,7 @@ ClusterPanels::ClusterPanels(const FeaturesView& features, CfDistance distance, 
 
 FilterForm ClusterPanels::fastest_form() const {
   constexpr std::size_t fewest = 32;  // measured: turning sums into bounds costs more than short sums
-  const bool bytes = kernels().pair_filter->has_bytes() && dim_ >= fewest && dim_ <= kMostByteDimensions;
+  const bool bytes = pair_filter().has_bytes() && dim_ >= fewest && dim_ <= kMostByteDimensions;
   return bytes ? FilterForm::bytes : FilterForm::product;
 }
 
@@ -143,7 +146,7 @@ void ClusterPanels::bounds(FilterForm form, std::size_t panel, const FilterTile&
   whole.rows = store(form).coordinate_rows();
   whole.shrink = units_.shrink();
   const auto linkage = distance_ == CfDistance::ward ? FilterLinkage::ward : FilterLinkage::average;
-  (*kernels().pair_filter)(form, linkage, whole);
+  pair_filter()(form, linkage, whole);
 }
 
 void ClusterPanels::pack(FilterForm form, const ClusterId* queries, std::size_t count, float* groups) const {

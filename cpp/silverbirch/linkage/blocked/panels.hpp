@@ -58,7 +58,7 @@ class ClusterPanels {
 
   // Symmetric to the bit, in float64 and in one order of operations.
   double distance(ClusterId a, ClusterId b) const {
-    const double gap = kernels().squared_gap(row(a), row(b), padded_dim_);
+    const double gap = block_kernels().squared_gap(row(a), row(b), padded_dim_);
     if (distance_ == CfDistance::ward) return WardDistance::squared(gap, weight_[a], sse_[a], weight_[b], sse_[b]);
     if (distance_ == CfDistance::average)
       return AverageDistance::squared(gap, weight_[a], sse_[a], weight_[b], sse_[b]);

@@ -9,11 +9,12 @@
 #include <vector>
 
 #include "silverbirch/base/aligned.hpp"
-#include "silverbirch/features/block_kernels.hpp"
 #include "silverbirch/features/features.hpp"
 #include "silverbirch/index/filter_copy.hpp"
+#include "silverbirch/index/filtered_search.hpp"
 #include "silverbirch/index/kd_order.hpp"
 #include "silverbirch/index/packed_boxes.hpp"
+#include "silverbirch/index/search.hpp"
 #include "silverbirch/linkage/reference/feature_space.hpp"
 
 namespace silverbirch {
@@ -65,7 +66,7 @@ class IndexedClusters {
     filter_.emplace(tree_, nearness_, threads_);
     filter_->pack(tree_, threads_, progress_);
     find_filtered_ =
-        kernels().filtered->nearest_to_slot[static_cast<std::size_t>(nearness_)][IndexSearch::unrolled(dim_)];
+        filtered_search().nearest_to_slot[static_cast<std::size_t>(nearness_)][IndexSearch::unrolled(dim_)];
   }
 
   // Adds the leaves looked at in float64 to `visits`.
@@ -76,7 +77,7 @@ class IndexedClusters {
 
   std::size_t level_count() const { return tree_.level_count; }
   NearestSlot nearest_in_other(const Components& components, Slot slot, double within) const {
-    return kernels().index->nearest_in_other[IndexSearch::unrolled(dim_)](tree_, components, slot, within);
+    return index_search().nearest_in_other[IndexSearch::unrolled(dim_)](tree_, components, slot, within);
   }
 
   double distance(Slot a, Slot b) const {
@@ -124,15 +125,7 @@ class IndexedClusters {
     if (now_.cluster[a].weight > now_.cluster[b].weight) std::swap(a, b);
     Cluster &from = now_.cluster[a], &into = now_.cluster[b];
     double *x = lane(a), *y = lane(b);
-    const double total = into.weight + from.weight, share = from.weight / total;
-    double squared_gap = 0.0;
-    for (std::size_t k = 0; k < dim_ * kLanes; k += kLanes) {
-      const double gap = x[k] - y[k];
-      y[k] += share * gap;
-      squared_gap += gap * gap;
-    }
-    into.sse += from.sse + into.weight * share * squared_gap;
-    into.weight = total;
+    merge_into(into.weight, y, kLanes, into.sse, {from.weight, x, from.sse}, dim_, kLanes);
     if (vote_ == Vote::equal) into = {1.0, 0.5 * into.sse};
     now_.clear(a);
     set_term(b);
@@ -250,7 +243,7 @@ class IndexedClusters {
     tree_.names = now_.names.data();
     boxes_.show(tree_);
     if (filter_) filter_->pack(tree_, threads_, progress_);
-    find_ = kernels().index->nearest_to_slot[static_cast<std::size_t>(nearness_)][IndexSearch::unrolled(dim_)];
+    find_ = index_search().nearest_to_slot[static_cast<std::size_t>(nearness_)][IndexSearch::unrolled(dim_)];
   }
 
   double* lane(std::size_t slot) { return now_.lane(slot); }

@@ -17,8 +17,9 @@
 #include "silverbirch/base/aligned.hpp"
 #include "silverbirch/base/parallel.hpp"
 #include "silverbirch/base/patience.hpp"
-#include "silverbirch/features/block_kernels.hpp"
+#include "silverbirch/index/search.hpp"
 #include "silverbirch/linkage/indexed/indexed_clusters.hpp"
+#include "silverbirch/linkage/points/member_distance.hpp"
 
 namespace silverbirch {
 
@@ -37,9 +38,9 @@ class MemberClusters {
     for (std::size_t i = 0; i < points.size * points.dim; ++i) largest = std::max(largest, std::abs(points.mean[i]));
     margin_ = kMeanError * largest * std::sqrt(static_cast<double>(dim_));
     const std::size_t unrolled = MemberDistance::unrolled(dim_);
-    between_ = complete ? kernels().members->complete[unrolled] : kernels().members->average[unrolled];
-    sum_ = kernels().members->sum[unrolled];
-    search_ = kernels().index->nearest_verified[complete][IndexSearch::unrolled(dim_)];
+    between_ = complete ? member_distance().complete[unrolled] : member_distance().average[unrolled];
+    sum_ = member_distance().sum[unrolled];
+    search_ = index_search().nearest_verified[complete][IndexSearch::unrolled(dim_)];
   }
 
   std::size_t slot_count() const { return index_.slot_count(); }
@@ -171,7 +172,7 @@ class MemberClusters {
       const auto [least, most] = std::minmax_element(points + k * kLanes, points + (k + 1) * kLanes);
       ball[k * kLanes] = 0.5 * *least + 0.5 * *most;
     }
-    ball[dim_ * kLanes] = std::sqrt(kernels().members->farthest(points, 1, dim_, ball)) * (1.0 + 1e-12);
+    ball[dim_ * kLanes] = std::sqrt(member_distance().farthest(points, 1, dim_, ball)) * (1.0 + 1e-12);
   }
 
   void reserve(Run& run, std::size_t capacity) {
@@ -213,7 +214,7 @@ class MemberClusters {
     }
     run.count = static_cast<std::uint32_t>(total);
     if (complete_) {
-      const double farthest = kernels().members->farthest(block(run.begin), total, dim_, index_.mean(slot));
+      const double farthest = member_distance().farthest(block(run.begin), total, dim_, index_.mean(slot));
       run.radius = std::sqrt(farthest) * (1.0 + 1e-12);
     }
   }

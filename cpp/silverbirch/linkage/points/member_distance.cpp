@@ -1,8 +1,7 @@
-// Compiled once per instruction set; SILVERBIRCH_MEMBER_DISTANCE names the table it defines. Everything else has
-// internal linkage: see kernels.cpp.
+// Compiled once per instruction set, see simd/kernel_table.hpp.
 #include "silverbirch/linkage/points/member_distance.hpp"
 
-#include "silverbirch/simd/double_vector.hpp"
+#include "silverbirch/features/block_vectors.hpp"
 
 namespace silverbirch {
 namespace {
@@ -13,26 +12,13 @@ constexpr double kSlack = 1e-12;
 // So many vectors of pairs are compared sooner than thought about.
 constexpr std::size_t kFewPairs = 16;
 
-SILVERBIRCH_INLINE Vector root(Vector v) {
-#if defined(__AVX512F__)
-  return _mm512_maskz_sqrt_pd(0xff, v);
-#elif defined(__AVX__)
-  return _mm256_sqrt_pd(v);
-#elif defined(__SSE2__)
-  return _mm_sqrt_pd(v);
-#else
-  for (std::size_t l = 0; l < kWidth; ++l) v[l] = __builtin_sqrt(v[l]);
-  return v;
-#endif
-}
-
-SILVERBIRCH_INLINE Vector larger(Vector a, Vector b) { return a < b ? b : a; }
+SILVERBIRCH_INLINE Doubles larger(Doubles a, Doubles b) { return a < b ? b : a; }
 
 template <std::size_t Dim>
-SILVERBIRCH_INLINE Vector squared_gap(const double* row, std::size_t dim, const double* point) {
-  Vector sum = {};
+SILVERBIRCH_INLINE Doubles squared_gap(const double* row, std::size_t dim, const double* point) {
+  Doubles sum = {};
   for (std::size_t k = 0; k < (Dim ? Dim : dim); ++k) {
-    const Vector difference = point[k * kLanes] - load(row + k * kLanes);
+    const Doubles difference = point[k * kLanes] - load(row + k * kLanes);
     sum += difference * difference;
   }
   return sum;
@@ -40,7 +26,7 @@ SILVERBIRCH_INLINE Vector squared_gap(const double* row, std::size_t dim, const 
 
 SILVERBIRCH_INLINE double larger(double a, double b) { return a < b ? b : a; }
 
-SILVERBIRCH_INLINE double largest_of(const Vector* parts) {
+SILVERBIRCH_INLINE double largest_of(const Doubles* parts) {
   alignas(64) double s[kLanes];
   for (std::size_t p = 0; p < kParts; ++p) store(s + p * kWidth, parts[p]);
   return larger(larger(larger(s[0], s[4]), larger(s[1], s[5])), larger(larger(s[2], s[6]), larger(s[3], s[7])));
@@ -49,7 +35,7 @@ SILVERBIRCH_INLINE double largest_of(const Vector* parts) {
 template <std::size_t Dim>
 SILVERBIRCH_INLINE double farthest_distance(const double* blocks, std::size_t count, std::size_t dim,
                                             const double* point) {
-  Vector most[kParts] = {};
+  Doubles most[kParts] = {};
   const double* end = blocks + blocks_for(count) * member_block_doubles(dim);
   for (const double* block = blocks; block != end; block += member_block_doubles(dim))
     for (std::size_t p = 0; p < kParts; ++p)
@@ -64,13 +50,13 @@ struct Farthest {
 
 template <std::size_t Dim>
 SILVERBIRCH_INLINE Farthest farthest_member(const Members& of, std::size_t dim, const double* point) {
-  Vector most[kParts], where[kParts] = {};
+  Doubles most[kParts], where[kParts] = {};
   for (std::size_t p = 0; p < kParts; ++p) most[p] = squared_gap<Dim>(of.blocks + p * kWidth, dim, point);
   const std::size_t block_count = blocks_for(of.count);
   for (std::size_t b = 1; b < block_count; ++b) {
-    const Vector here = broadcast(static_cast<double>(b));
+    const Doubles here = broadcast(static_cast<double>(b));
     for (std::size_t p = 0; p < kParts; ++p) {
-      const Vector gap = squared_gap<Dim>(of.blocks + b * member_block_doubles(dim) + p * kWidth, dim, point);
+      const Doubles gap = squared_gap<Dim>(of.blocks + b * member_block_doubles(dim) + p * kWidth, dim, point);
       where[p] = most[p] < gap ? here : where[p];
       most[p] = larger(most[p], gap);
     }
@@ -87,7 +73,7 @@ SILVERBIRCH_INLINE Farthest farthest_member(const Members& of, std::size_t dim, 
 
 template <std::size_t Dim>
 SILVERBIRCH_INLINE double farthest_of_all_pairs(const Members& a, const Members& b, std::size_t dim) {
-  Vector most[kParts] = {};
+  Doubles most[kParts] = {};
   const std::size_t block_count = blocks_for(b.count);
   for (std::size_t n = 0; n < block_count; ++n)
     for (std::size_t i = 0; i < a.count; ++i) {
@@ -103,11 +89,11 @@ SILVERBIRCH_INLINE double farthest_of_all_pairs(const Members& a, const Members&
 template <std::size_t Dim>
 SILVERBIRCH_INLINE double farthest_by_balls(const Members& b, std::size_t dim, const double* point, double most) {
   const std::size_t block_count = blocks_for(b.count);
-  const Vector zero = {};
+  const Doubles zero = {};
   double reach = __builtin_sqrt(most) * (1.0 - kSlack);
   for (std::size_t first = 0; first < block_count; first += kWidth) {
     const double* balls = b.balls + first / kLanes * member_block_doubles(dim) + first % kLanes;
-    const Vector apart = larger(zero, reach - load(balls + dim * kLanes));
+    const Doubles apart = larger(zero, reach - load(balls + dim * kLanes));
     unsigned far = lanes(squared_gap<Dim>(balls, dim, point) >= apart * apart);
     for (; far; far &= far - 1) {
       const std::size_t block = first + static_cast<unsigned>(__builtin_ctz(far));
@@ -165,7 +151,7 @@ double complete(const Members& a, const Members& b, std::size_t dim, double limi
 }
 
 // Sums lanes in an order that does not depend on the width of the vectors.
-SILVERBIRCH_INLINE double sum_of(const Vector* parts) {
+SILVERBIRCH_INLINE double sum_of(const Doubles* parts) {
   alignas(64) double s[kLanes];
   for (std::size_t p = 0; p < kParts; ++p) store(s + p * kWidth, parts[p]);
   return ((s[0] + s[4]) + (s[1] + s[5])) + ((s[2] + s[6]) + (s[3] + s[7]));
@@ -173,7 +159,7 @@ SILVERBIRCH_INLINE double sum_of(const Vector* parts) {
 
 template <std::size_t Dim>
 SILVERBIRCH_INLINE double distance_sum(const Members& of, std::size_t dim, const double* point) {
-  Vector sum[kParts] = {};
+  Doubles sum[kParts] = {};
   const double* end = of.blocks + blocks_for(of.count) * member_block_doubles(dim);
   for (const double* block = of.blocks; block != end; block += member_block_doubles(dim))
     for (std::size_t p = 0; p < kParts; ++p)
@@ -217,8 +203,7 @@ double average(const Members& first, const Members& second, std::size_t dim, dou
 #define SILVERBIRCH_FOR_DIMENSIONS(function) \
   {function<0>, function<1>, function<2>, function<3>, function<4>, function<5>, function<6>, function<7>, function<8>}
 
-extern const MemberDistance SILVERBIRCH_MEMBER_DISTANCE;
-const MemberDistance SILVERBIRCH_MEMBER_DISTANCE = {
+const MemberDistance SILVERBIRCH_KERNELS(member_distance) = {
     SILVERBIRCH_FOR_DIMENSIONS(complete),
     SILVERBIRCH_FOR_DIMENSIONS(average),
     SILVERBIRCH_FOR_DIMENSIONS(sum),

@@ -8,6 +8,7 @@
 #include <cstddef>
 
 #include "silverbirch/features/feature_block.hpp"
+#include "silverbirch/simd/kernel_table.hpp"
 
 namespace silverbirch {
 
@@ -39,5 +40,7 @@ struct MemberDistance {
 
   static std::size_t unrolled(std::size_t dim) { return dim <= kUnrolled ? dim : 0; }
 };
+
+SILVERBIRCH_KERNEL_TABLE(MemberDistance, member_distance)
 
 }  // namespace silverbirch

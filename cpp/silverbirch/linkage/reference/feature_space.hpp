@@ -45,7 +45,7 @@ class FeatureSpace {
   double distance(std::size_t a, std::size_t b) const {
     alignas(64) double distances[kLanes];
     const double* block = blocks_.data() + slot_of_[b] / kLanes * block_doubles(dim_);
-    kernels().distances(distance_, block, dim_, load(a), 1, distances);
+    block_kernels().distances(distance_, block, dim_, load(a), 1, distances);
     return distances[slot_of_[b] % kLanes];
   }
 
@@ -55,21 +55,21 @@ class FeatureSpace {
   template <class Visit>
   void each_before(std::size_t b, Visit visit) const {
     const std::size_t end = slot_of_[b];
-    kernels().distances(distance_, blocks_.data(), dim_, load(b), blocks_for(end), distances_.data());
+    block_kernels().distances(distance_, blocks_.data(), dim_, load(b), blocks_for(end), distances_.data());
     for (auto id = active_.begin(); *id != b; ++id) visit(*id, distances_[slot_of_[*id]]);
   }
 
   // Before any merge: the distances of one object to all, itself included; row has room for padding.
   void distances_from(std::size_t object, double* row) const {
     std::vector<double> mean(dim_);
-    kernels().distances(distance_, blocks_.data(), dim_, slot(object).load(mean.data()), blocks_for(id_of_.size()),
-                        row);
+    block_kernels().distances(distance_, blocks_.data(), dim_, slot(object).load(mean.data()),
+                              blocks_for(id_of_.size()), row);
   }
 
   // Before any merge: the distances of kTileQueries objects to those of some blocks, a row each.
   void tile_distances(const Feature* queries, std::size_t first_block, std::size_t block_count, double* rows) const {
-    kernels().tile_distances[static_cast<std::size_t>(distance_)](blocks_.data() + first_block * block_doubles(dim_),
-                                                                  dim_, queries, block_count, rows);
+    block_kernels().tile_distances[static_cast<std::size_t>(distance_)](
+        blocks_.data() + first_block * block_doubles(dim_), dim_, queries, block_count, rows);
   }
 
   void merge(std::size_t a, std::size_t b) {
@@ -88,8 +88,8 @@ class FeatureSpace {
   Feature load(std::size_t a) const { return slot(slot_of_[a]).load(query_.data()); }
 
   Neighbour nearest_from(std::size_t a, std::size_t first) const {
-    const Nearest found =
-        kernels().nearest(distance_, blocks_.data(), dim_, load(a), {blocks_for(id_of_.size()), first, slot_of_[a]});
+    const Nearest found = block_kernels().nearest(distance_, blocks_.data(), dim_, load(a),
+                                                  {blocks_for(id_of_.size()), first, slot_of_[a]});
     return {id_of_[found.slot], found.squared_distance};
   }
 

@@ -7,7 +7,6 @@
 
 #include "silverbirch/base/aligned.hpp"
 #include "silverbirch/base/progress.hpp"
-#include "silverbirch/features/block_kernels.hpp"
 #include "silverbirch/features/features.hpp"
 #include "silverbirch/linkage/merge_history.hpp"
 #include "silverbirch/linkage/reference/pair_matrix.hpp"

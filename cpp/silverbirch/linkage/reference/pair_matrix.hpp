@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "silverbirch/features/block_kernels.hpp"
 #include "silverbirch/linkage/reference/active_set.hpp"
 #include "silverbirch/linkage/reference/cluster_space.hpp"
 

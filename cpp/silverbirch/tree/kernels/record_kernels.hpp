@@ -11,24 +11,11 @@ namespace {
 
 // The order of operations of sums over dimensions, the same on all instruction sets: one after the other for few, eight
 // interleaved sums for many.
-constexpr std::size_t kSums = 8, kDoubles = kWidth / 2;
-typedef double Doubles __attribute__((vector_size(kDoubles * sizeof(double)), aligned(8), may_alias));
+constexpr std::size_t kSums = 8, kDoubles = kDoubleWidth;
+typedef double UnalignedDoubles __attribute__((vector_size(kDoubles * sizeof(double)), aligned(8), may_alias));
 
-SILVERBIRCH_INLINE Doubles load(const double* p) { return *reinterpret_cast<const Doubles*>(p); }
-SILVERBIRCH_INLINE void store(double* p, Doubles v) { *reinterpret_cast<Doubles*>(p) = v; }
-
-// Two vectors of doubles as one of floats.
-SILVERBIRCH_INLINE Floats narrowed(Doubles low, Doubles high) {
-#if defined(__AVX512F__)
-  const __m512 half = _mm512_castps256_ps512(_mm512_cvtpd_ps((__m512d)low));
-  return (Floats)_mm512_insertf32x8(half, _mm512_cvtpd_ps((__m512d)high), 1);
-#elif defined(__AVX__)
-  return (Floats)_mm256_set_m128(_mm256_cvtpd_ps((__m256d)high), _mm256_cvtpd_ps((__m256d)low));
-#else
-  typedef float Half __attribute__((vector_size(8)));
-  return __builtin_shufflevector(__builtin_convertvector(low, Half), __builtin_convertvector(high, Half), 0, 1, 2, 3);
-#endif
-}
+SILVERBIRCH_INLINE UnalignedDoubles load(const double* p) { return *reinterpret_cast<const UnalignedDoubles*>(p); }
+SILVERBIRCH_INLINE void store(double* p, UnalignedDoubles v) { *reinterpret_cast<UnalignedDoubles*>(p) = v; }
 
 SILVERBIRCH_INLINE double total_of(const double* s) {
   return ((s[0] + s[4]) + (s[1] + s[5])) + ((s[2] + s[6]) + (s[3] + s[7]));
@@ -37,7 +24,7 @@ SILVERBIRCH_INLINE double total_of(const double* s) {
 // Calls step(k, sums) for all that comes in eights, and last(k, sum) for the rest; returns the total.
 template <class Step, class Last>
 SILVERBIRCH_INLINE double interleaved_sum(std::size_t dim, Step step, Last last) {
-  Doubles sums[kSums / kDoubles] = {};
+  UnalignedDoubles sums[kSums / kDoubles] = {};
   std::size_t k = 0;
   for (; k + kSums <= dim; k += kSums)
     for (std::size_t p = 0; p < kSums / kDoubles; ++p) step(k + p * kDoubles, sums[p]);
@@ -56,8 +43,8 @@ SILVERBIRCH_INLINE double squared_gap(const double* a, const double* b, std::siz
   } else {
     return interleaved_sum(
         dim,
-        [&](std::size_t k, Doubles& sum) __attribute__((always_inline)) {
-          const Doubles difference = load(a + k) - load(b + k);
+        [&](std::size_t k, UnalignedDoubles& sum) __attribute__((always_inline)) {
+          const UnalignedDoubles difference = load(a + k) - load(b + k);
           sum += difference * difference;
         },
         [&](std::size_t k, double& sum) __attribute__((always_inline)) { sum += (a[k] - b[k]) * (a[k] - b[k]); });
@@ -78,8 +65,8 @@ SILVERBIRCH_INLINE double move_mean(double* mean, const double* other, double sh
   } else {
     return interleaved_sum(
         dim,
-        [&](std::size_t k, Doubles& sum) __attribute__((always_inline)) {
-          const Doubles old = load(mean + k), difference = load(other + k) - old;
+        [&](std::size_t k, UnalignedDoubles& sum) __attribute__((always_inline)) {
+          const UnalignedDoubles old = load(mean + k), difference = load(other + k) - old;
           store(mean + k, old + share * difference);
           sum += difference * difference;
         },
@@ -98,10 +85,8 @@ void merge_all(double* sum, const double* records, std::size_t count, const Node
   for (std::size_t k = 0; k < dim + 2; ++k) sum[k] = records[k];
   for (std::size_t i = 1; i < count; ++i) {
     const double* other = records + i * shape.record_doubles;
-    const double weight = sum[dim], sum_of_weights = weight + other[dim], share = other[dim] / sum_of_weights;
-    const double gap = move_mean<D>(sum, other, share, dim);
-    sum[dim] = sum_of_weights;
-    sum[dim + 1] += other[dim + 1] + weight * share * gap;
+    merge_into(sum[dim], sum[dim + 1], other[dim], other[dim + 1],
+               [&](double share) __attribute__((always_inline)) { return move_mean<D>(sum, other, share, dim); });
   }
 }
 
@@ -146,13 +131,13 @@ void squared_distances<0>(CfDistance distance, const Feature& from, const Featur
   constexpr std::size_t kChains = 4;
   std::size_t i = 0;
   for (; i + kChains <= count; i += kChains) {
-    Doubles sums[kChains][kSums / kDoubles] = {};
+    UnalignedDoubles sums[kChains][kSums / kDoubles] = {};
     std::size_t k = 0;
     for (; k + kSums <= dim; k += kSums)
       for (std::size_t p = 0; p < kSums / kDoubles; ++p) {
-        const Doubles here = load(from.mean + k + p * kDoubles);
+        const UnalignedDoubles here = load(from.mean + k + p * kDoubles);
         for (std::size_t c = 0; c < kChains; ++c) {
-          const Doubles difference = here - load(to[i + c].mean + k + p * kDoubles);
+          const UnalignedDoubles difference = here - load(to[i + c].mean + k + p * kDoubles);
           sums[c][p] += difference * difference;
         }
       }
@@ -192,13 +177,13 @@ SILVERBIRCH_INLINE void move_and_copy(double* __restrict record, const double* _
   } else {
     float* place = routing + slot * shape.entry_floats;
     const auto moved = [&](std::size_t k) __attribute__((always_inline)) {
-      const Doubles old = load(record + k), here = old + share * (load(other + k) - old);
+      const UnalignedDoubles old = load(record + k), here = old + share * (load(other + k) - old);
       store(record + k, here);
       return here - load(origin + k);
     };
     std::size_t k = 0;
     for (; k + kWidth <= dim; k += kWidth) {
-      const Doubles low = moved(k), high = moved(k + kDoubles);
+      const UnalignedDoubles low = moved(k), high = moved(k + kDoubles);
       store(place + k, narrowed(low, high));
     }
     for (; k < dim; ++k) {
@@ -220,10 +205,13 @@ bool absorb_within(CfDistance criterion, double squared_threshold, double* __res
       criterion == CfDistance::radius && surely_within(squared_threshold, gap, other.weight, other.sse, weight, sse);
   if (!surely && !(squared_by_gap(criterion, gap, other, {weight, record, sse}, dim) <= squared_threshold))
     return false;
-  const double sum_of_weights = weight + other.weight, share = other.weight / sum_of_weights;
+  double share;
+  merge_into(record[dim], record[dim + 1], other.weight, other.sse,
+             [&](double share_of_other) __attribute__((always_inline)) {
+               share = share_of_other;
+               return gap;
+             });
   const double* __restrict mean = other.mean;
-  record[dim] = sum_of_weights;
-  record[dim + 1] = sse + (other.sse + weight * share * gap);
   if constexpr (kRounded) {
     const auto gap_after = [&](std::size_t k) __attribute__((always_inline)) {
       return moved_gap(record, mean, share, origin, k, dim);

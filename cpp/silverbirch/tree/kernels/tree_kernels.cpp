@@ -1,5 +1,4 @@
-// Compiled once per instruction set; SILVERBIRCH_TREE_KERNELS names the set it defines. As in kernels.cpp, everything
-// else has internal linkage and no standard-library template is instantiated here.
+// Compiled once per instruction set, see simd/kernel_table.hpp.
 #include "silverbirch/tree/kernels/tree_kernels.hpp"
 
 #include "silverbirch/tree/kernels/node_search.hpp"
@@ -147,8 +146,7 @@ constexpr TreeKernels rounded() {
 
 }  // namespace
 
-extern const TreeKernelSet SILVERBIRCH_TREE_KERNELS;
-const TreeKernelSet SILVERBIRCH_TREE_KERNELS = {
+const TreeKernelSet SILVERBIRCH_KERNELS(tree_kernel_set) = {
     {many(), few<1>(), few<2>(), few<3>(), few<4>(), few<5>(), few<6>(), few<7>(), few<8>(), few<9>(), few<10>(),
      few<11>(), few<12>(), few<13>(), few<14>(), few<15>(), few<16>()},
     rounded()};

@@ -17,6 +17,7 @@
 
 #include "silverbirch/features/cf_distance.hpp"
 #include "silverbirch/features/feature_block.hpp"
+#include "silverbirch/simd/kernel_table.hpp"
 
 namespace silverbirch {
 
@@ -145,10 +146,6 @@ struct TreeKernelSet {
   TreeKernels rounded;  // many dimensions, means rounded to integers
 };
 
-// Of the instruction set in use.
-const TreeKernels& tree_kernels(std::size_t dim);
-const TreeKernels& rounded_tree_kernels();
-
 SILVERBIRCH_INLINE void write_rows(float* routing, const NodeShape& shape, std::size_t slot, double weight,
                                    double sse) {
   const double n = seen_weight(weight, shape.weight_bits);
@@ -170,5 +167,12 @@ SILVERBIRCH_INLINE void write_routing(float* routing, const NodeShape& shape, st
   }
   write_rows(routing, shape, slot, record[dim], record[dim + 1]);
 }
+
+SILVERBIRCH_KERNEL_TABLE(TreeKernelSet, tree_kernel_set)
+
+SILVERBIRCH_INLINE const TreeKernels& tree_kernels(std::size_t dim) {
+  return tree_kernel_set().by_dimension[dim <= kFewDimensions ? dim : 0];
+}
+SILVERBIRCH_INLINE const TreeKernels& rounded_tree_kernels() { return tree_kernel_set().rounded; }
 
 }  // namespace silverbirch

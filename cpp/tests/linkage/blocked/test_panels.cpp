@@ -3,8 +3,10 @@
 
 #include "check.hpp"
 #include "data.hpp"
+#include "silverbirch/filter/pair_filter.hpp"
 #include "silverbirch/linkage/blocked/neighbour_search.hpp"
 #include "silverbirch/linkage/blocked/panels.hpp"
+#include "silverbirch/simd/instruction_set.hpp"
 
 using namespace silverbirch;
 
@@ -33,7 +35,7 @@ void check_bounds(const Features& features, CfDistance distance, FilterForm form
 }
 
 std::vector<FilterForm> forms() {
-  if (kernels().pair_filter->has_bytes()) return {FilterForm::bytes, FilterForm::product, FilterForm::difference};
+  if (pair_filter().has_bytes()) return {FilterForm::bytes, FilterForm::product, FilterForm::difference};
   return {FilterForm::product, FilterForm::difference};
 }
 
@@ -68,7 +70,7 @@ void filter_gives_lower_bounds() {
 
 // Every byte as large as can be, in as many dimensions as there may be.
 void sums_of_bytes_do_not_overflow() {
-  if (!kernels().pair_filter->has_bytes()) return;
+  if (!pair_filter().has_bytes()) return;
   std::vector<double> points(4 * kMostByteDimensions, 1.0);
   std::fill_n(points.begin(), 2 * kMostByteDimensions, -1.0);
   points[0] = points[2 * kMostByteDimensions] = 0.5;

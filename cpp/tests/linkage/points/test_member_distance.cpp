@@ -5,7 +5,8 @@
 #include "check.hpp"
 #include "data.hpp"
 #include "silverbirch/base/aligned.hpp"
-#include "silverbirch/features/block_kernels.hpp"
+#include "silverbirch/linkage/points/member_distance.hpp"
+#include "silverbirch/simd/instruction_set.hpp"
 
 using namespace silverbirch;
 
@@ -30,7 +31,7 @@ struct Cluster {
     for (double& x : mean) x /= total;
     if (count == 1)  // to the bit
       for (std::size_t k = 0; k < dim; ++k) mean[k * kLanes] = points[k];
-    const auto farthest = kernels().members->farthest;
+    const auto farthest = member_distance().farthest;
     radius = std::sqrt(farthest(blocks.data(), count, dim, mean.data())) * (1.0 + 1e-12);
     for (std::size_t b = 0; b < blocks_for(count); ++b) {  // about the first point of each block
       double* ball = balls.data() + b / kLanes * stride + b % kLanes;
@@ -65,7 +66,7 @@ void check_pair(const Cluster& a, const Cluster& b) {
     }
   const double mean = a.count() * b.count() == 1 ? std::sqrt(most) : sum / (a.total * b.total);
   const std::size_t unrolled = MemberDistance::unrolled(a.dim);
-  const auto complete = kernels().members->complete[unrolled], average = kernels().members->average[unrolled];
+  const auto complete = member_distance().complete[unrolled], average = member_distance().average[unrolled];
   for (const bool balls : {false, true}) {
     const Members x = a.members(balls), y = b.members(balls);
     CHECK(complete(x, y, a.dim, 1e240, 0.0) == most);

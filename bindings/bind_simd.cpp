@@ -1,10 +1,13 @@
 #include "convert.hpp"
-#include "silverbirch/features/block_kernels.hpp"
+#include "silverbirch/simd/instruction_set.hpp"
 
 namespace sb = silverbirch;
 
-void bind_kernels(nb::module_& m) {
-  m.def("instruction_set", [] { return std::string(sb::kernels().instruction_set); }, "The one in use.");
+void bind_simd(nb::module_& m) {
+  m.def(
+      "instruction_set",
+      [] { return std::string(sb::kInstructionSetNames[static_cast<std::size_t>(sb::instruction_set())]); },
+      "The one in use.");
   m.def(
       "supported_instruction_sets",
       [] {
