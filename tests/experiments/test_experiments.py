@@ -127,7 +127,7 @@ def test_size_order_has_the_same_merges_smaller_clusters_first(n, seed):
 def test_size_order_undoes_large_clusters_where_height_order_undoes_high_ones():
     X = np.array([[0], [8], [100], [100.1], [100.3]])
     Z = sb.linkage(X, "single")
-    assert sb.Dendrogram(Z).cut(n_clusters=3).tolist() == [0, 1, 2, 2, 2]
+    assert sb.Dendrogram(Z).cut(n_clusters=3).tolist() == [1, 2, 0, 0, 0]
     assert sb.Dendrogram(size_before_height(Z, Z[:, 3])).cut(n_clusters=3).tolist() == [0, 0, 1, 1, 2]
 
 
