@@ -8,9 +8,11 @@ namespace sb = silverbirch;
 namespace {
 
 template <class Scalar>
-void check_coordinates(const Array2<const Scalar>& rows) {
-  without_gil({}, [&](const sb::Progress& progress) {
-    sb::check_coordinates(rows.data(), rows.shape(0), rows.shape(1), 1, progress);
+Refused check_coordinates(const Array2<const Scalar>& rows) {
+  return refused_by([&] {
+    without_gil({}, [&](const sb::Progress& progress) {
+      sb::check_coordinates(rows.data(), rows.shape(0), rows.shape(1), 1, progress);
+    });
   });
 }
 
@@ -40,7 +42,7 @@ void bind_features(nb::module_& m) {
   m.attr("LARGEST_VARIANCE") = sb::kLargestVariance;
 
   m.def("check_coordinates", &check_coordinates<double>, nb::arg("rows"),
-        "Raises ValueError at the first value that is not finite or too large to square.");
+        "(row, column, value) of the first value that is not finite or too large to square; None if all are fine.");
   m.def("check_coordinates", &check_coordinates<float>, nb::arg("rows"));
 
   m.def("grouped", &grouped<double>, nb::arg("rows"), nb::arg("weights").none(), nb::arg("group_of_row"),

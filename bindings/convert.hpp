@@ -95,6 +95,19 @@ class PythonProgress {
   std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
 };
 
+// (row, column, value) of the first value that cannot be clustered
+using Refused = std::optional<std::tuple<std::size_t, std::size_t, double>>;
+
+template <class Check>
+Refused refused_by(Check check) {
+  try {
+    check();
+  } catch (const silverbirch::BadValue& bad) {
+    return std::tuple(bad.row, bad.column, bad.value);
+  }
+  return {};
+}
+
 // Runs work(progress) without the GIL.
 template <class Work>
 auto without_gil(Callback callback, Work work) {

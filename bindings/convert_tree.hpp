@@ -44,23 +44,28 @@ inline silverbirch::TreeOptions options_from(const std::string& distance, const 
 
 // What both kinds of trees do: insert, and tell how they are.
 template <class Tree, class Scalar>
-void insert_rows(Tree& tree, const Array2<const Scalar>& rows, const std::optional<Array1<const double>>& weights,
-                 Callback progress, bool checked) {
+Refused insert_rows(Tree& tree, const Array2<const Scalar>& rows, const std::optional<Array1<const double>>& weights,
+                    Callback progress, bool checked) {
   if (rows.shape(1) != tree.dim()) throw std::invalid_argument("rows have the wrong width");
   if (weights && weights->shape(0) != rows.shape(0)) throw std::invalid_argument("one weight for each row, please");
-  without_gil(std::move(progress), [&](const silverbirch::Progress& report) {
-    const double* weight = weights ? weights->data() : nullptr;
-    if (checked)
-      tree.insert_rows(rows.data(), weight, rows.shape(0), report);
-    else
-      tree.check_and_insert(rows.data(), weight, rows.shape(0), report);
+  return refused_by([&] {
+    without_gil(std::move(progress), [&](const silverbirch::Progress& report) {
+      const double* weight = weights ? weights->data() : nullptr;
+      if (checked)
+        tree.insert_rows(rows.data(), weight, rows.shape(0), report);
+      else
+        tree.check_and_insert(rows.data(), weight, rows.shape(0), report);
+    });
   });
 }
 
 template <class Tree>
 void bind_insertion(nb::class_<Tree>& type) {
-  type.def("insert_rows", &insert_rows<Tree, double>, nb::arg("rows"), nb::arg("weights").none(),
-           nb::arg("progress").none(), nb::arg("checked"))
+  type.def(
+          "insert_rows", &insert_rows<Tree, double>, nb::arg("rows"), nb::arg("weights").none(),
+          nb::arg("progress").none(), nb::arg("checked"),
+          "Inserts the rows. If one holds a value that cannot be clustered, the tree is left as it was, and the result "
+          "is (row, column, value).")
       .def("insert_rows", &insert_rows<Tree, float>, nb::arg("rows"), nb::arg("weights").none(),
            nb::arg("progress").none(), nb::arg("checked"))
       .def(

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from silverbirch import __version__, _core
 from silverbirch.checks import bytes_text
-from silverbirch.machine import processor
+from silverbirch.machine import free_memory, processor
 
 from .jobs import ClusterJob, Job, as_dict
 from .raw_rows import RawRows, Row
@@ -76,20 +76,10 @@ def _in_own_process(job: Job) -> Row:
 
 def _refused(job: Job) -> Row | None:
     needed = job.matrix_bytes() if isinstance(job, ClusterJob) else 0
-    free = _free_memory()
+    free = free_memory()
     if free is None or needed <= _SHARE_OF_FREE_MEMORY * free:
         return None
     return {"status": "left out", "reason": f"needs {bytes_text(needed)} and {bytes_text(free)} are free"}
-
-
-def _free_memory() -> int | None:
-    try:
-        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
-            if line.startswith("MemAvailable:"):
-                return 1024 * int(line.split()[1])
-    except OSError:
-        pass
-    return None
 
 
 def machine() -> str:

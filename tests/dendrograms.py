@@ -25,6 +25,16 @@ def by_first_occurrence(labels):
     return np.argsort(np.argsort(first))[inverse]
 
 
+def by_weight(labels, weight=None):
+    """The same clusters of leaves, numbered by weight, ties by the lowest leaf; whole numbers as weights."""
+    weight = np.ones(len(labels)) if weight is None else weight
+    clusters = np.unique(labels)
+    mass = [weight[labels == c].sum() for c in clusters]
+    lowest = [np.flatnonzero(labels == c)[0] for c in clusters]
+    order = sorted(range(len(clusters)), key=lambda i: (-mass[i], lowest[i]))
+    return np.argsort(order)[np.searchsorted(clusters, labels)]
+
+
 def sse_by_brute_force(rows, labels):
     return sum(((rows[labels == c] - rows[labels == c].mean(axis=0)) ** 2).sum() for c in np.unique(labels))
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import silverbirch as sb
-from silverbirch.storage import container as files
+from silverbirch.storage import container
 
 DTYPES = {"f8": "F64", "i8": "I64", "f4": "F32", "u4": "U32", "u1": "U8", "i4": "I32", "c16": "C128", "b1": "BOOL"}
 
@@ -42,7 +42,7 @@ def file_of(kind, state, arrays):
 def assert_refused(path, content, match="is not a whole silverbirch file: ."):
     path.write_bytes(content)
     with pytest.raises(sb.ModelFileError, match=match) as caught:
-        files.read(path)
+        container.read(path)
     message = str(caught.value)
     assert message.startswith(str(path))
     assert message.isprintable()

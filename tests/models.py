@@ -23,11 +23,6 @@ def groups(n=300, k=4, d=3, seed=0):
     return 20 * np.eye(max(k, d))[rng.integers(0, k, n), :d] + rng.normal(size=(n, d))
 
 
-def by_first_occurrence(labels):
-    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[inverse]
-
-
 def scipys(X, linkage):
     """Z of all rows; average and weighted of squared distances, their heights as roots."""
     if linkage not in ("average", "weighted"):

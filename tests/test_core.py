@@ -48,7 +48,7 @@ JOBS = {
     "insert_rows": lambda X: sb.CFTree().insert(X),
     "nearest": lambda X: sb.CFTree().insert(X[:1_000]).assign(X),
     "cluster_features": lambda X: sb.linkage(X, "ward"),
-    "cluster_matrix": lambda X: sb.linkage(X[:500], "complete", algorithm="agnes"),
+    "cluster_distances": lambda X: sb.linkage(X[:500], "complete", algorithm="agnes"),
 }
 
 

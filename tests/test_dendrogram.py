@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.cluster import hierarchy
 
 import silverbirch as sb
-from dendrograms import LINKAGES, MONOTONE, by_first_occurrence, chain, points, seeds, some
+from dendrograms import LINKAGES, MONOTONE, by_weight, chain, points, seeds, some
 
 
 @pytest.mark.parametrize("method", ["minimax", "medoid"])
@@ -118,14 +118,14 @@ def test_k_may_be_of_any_integer_type():
 
 
 @pytest.mark.parametrize("method", [*LINKAGES, "minimax", "medoid"])
-def test_cut_gives_exactly_k_nested_clusters_numbered_by_first_occurrence(method):
+def test_cut_gives_exactly_k_nested_clusters_numbered_by_weight(method):
     dendrogram = sb.Dendrogram(sb.linkage(points(), method))
     finer = None
     for k in range(60, 0, -1):
         labels = dendrogram.cut(n_clusters=k)
         assert labels.shape == (60,)
         assert len(np.unique(labels)) == k
-        np.testing.assert_array_equal(labels, by_first_occurrence(labels))
+        np.testing.assert_array_equal(labels, by_weight(labels))
         if finer is not None:
             assert len({*zip(finer.tolist(), labels.tolist(), strict=True)}) == k + 1
         finer = labels
@@ -139,7 +139,7 @@ def test_cut_into_k_keeps_all_but_the_last_merges(method):
     for k, (left, right) in zip(range(59, 0, -1), Z[:, :2].astype(int), strict=True):
         below.append(below[left] + below[right])
         labels[below[-1]] = min(below[-1])
-        np.testing.assert_array_equal(sb.Dendrogram(Z).cut(n_clusters=k), by_first_occurrence(labels))
+        np.testing.assert_array_equal(sb.Dendrogram(Z).cut(n_clusters=k), by_weight(labels))
 
 
 @pytest.mark.parametrize("method", MONOTONE)
@@ -147,7 +147,7 @@ def test_cut_into_k_is_the_partition_of_cut_tree(method):
     Z = hierarchy.linkage(points(), method)
     expected = hierarchy.cut_tree(Z)  # column i: the clusters after i merges; wrong in scipy where there are inversions
     for k in range(1, 61):
-        np.testing.assert_array_equal(sb.Dendrogram(Z).cut(n_clusters=k), by_first_occurrence(expected[:, 60 - k]))
+        np.testing.assert_array_equal(sb.Dendrogram(Z).cut(n_clusters=k), by_weight(expected[:, 60 - k]))
 
 
 @pytest.mark.parametrize("method", MONOTONE)
@@ -155,7 +155,7 @@ def test_cut_into_k_is_the_partition_of_fcluster_maxclust_where_nothing_ties(met
     Z = sb.linkage(points(), method)
     for k in range(1, 61):
         expected = hierarchy.fcluster(Z, k, "maxclust")
-        np.testing.assert_array_equal(sb.Dendrogram(Z).cut(n_clusters=k), by_first_occurrence(expected))
+        np.testing.assert_array_equal(sb.Dendrogram(Z).cut(n_clusters=k), by_weight(expected))
 
 
 @pytest.mark.parametrize("method", LINKAGES)
@@ -167,7 +167,7 @@ def test_cut_at_a_height_is_the_partition_of_fcluster(method, seed, ties):
     dendrogram = sb.Dendrogram(Z)
     heights = np.concatenate([Z[::4, 2], Z[::4, 2] * 0.999, [-1.0, 0.0, Z[:, 2].max() * 2, np.inf]])
     for height in heights:
-        expected = by_first_occurrence(hierarchy.fcluster(Z, height, "distance"))
+        expected = by_weight(hierarchy.fcluster(Z, height, "distance"))
         np.testing.assert_array_equal(dendrogram.cut(height=height), expected)
 
 
@@ -189,20 +189,32 @@ def test_cut_of_any_inversions_is_the_partition_of_fcluster(seed):
     Z = random_tree(20, seed)
     dendrogram = sb.Dendrogram(Z)
     for height in range(21):
-        expected = by_first_occurrence(hierarchy.fcluster(Z, height, "distance"))
+        expected = by_weight(hierarchy.fcluster(Z, height, "distance"))
         np.testing.assert_array_equal(dendrogram.cut(height=height), expected)
     np.testing.assert_array_equal(dendrogram.cophenetic(), hierarchy.cophenet(Z))
     np.testing.assert_array_equal(dendrogram.cophenetic(*np.triu_indices(20, 1)), hierarchy.cophenet(Z))
 
 
 @pytest.mark.parametrize("method", MONOTONE)
-def test_cuts_into_several_numbers_are_the_columns_of_cut_tree(method):
+def test_cuts_into_several_numbers_are_the_partitions_of_cut_tree(method):
     Z = hierarchy.linkage(points(), method)
     counts = [7, 1, 60, 2, 7]
     labels = sb.Dendrogram(Z).cut(n_clusters=counts)
     expected = np.hstack([hierarchy.cut_tree(Z, [k]) for k in counts])
-    np.testing.assert_array_equal(labels, np.apply_along_axis(by_first_occurrence, 0, expected))
+    np.testing.assert_array_equal(labels, np.apply_along_axis(by_weight, 0, expected))
     np.testing.assert_array_equal(sb.Dendrogram(Z).cut(n_clusters=np.array(counts)), labels)
+
+
+@some
+@given(seed=seeds, k=st.integers(1, 30))
+def test_clusters_are_numbered_by_the_weight_of_their_features(seed, k):
+    rows, weight = points(30, seed=seed), np.random.default_rng(seed).integers(1, 4, 30).astype(float)
+    features = sb.ClusterFeatures(weight, rows, 0)
+    Z = sb.linkage(features, "ward")
+    labels = sb.Dendrogram(Z, features).cut(n_clusters=k)
+    np.testing.assert_array_equal(labels, by_weight(labels, weight))
+    np.testing.assert_array_equal(labels, by_weight(sb.Dendrogram(Z).cut(n_clusters=k), weight))
+    assert (np.diff(np.bincount(labels, weight)) <= 0).all()
 
 
 @some

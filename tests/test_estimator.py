@@ -5,13 +5,15 @@ import re
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from scipy.cluster import hierarchy
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import silverbirch as sb
-from models import AGGREGATION, LINKAGES, by_first_occurrence, groups, points, scipys, seeds, some, state
+from dendrograms import by_first_occurrence, by_weight
+from models import AGGREGATION, LINKAGES, groups, points, scipys, seeds, some, state
 
 # -- the result, against scipy and brute force
 
@@ -22,11 +24,11 @@ def test_without_aggregation_labels_are_the_cut_of_the_full_data(linkage, k):
     X = points()
     labels = sb.Betula(k, linkage=linkage, max_leaves=None).fit(X).labels_
     expected = sb.Dendrogram(scipys(X, linkage)).cut(n_clusters=k)
-    np.testing.assert_array_equal(labels, expected)
+    np.testing.assert_array_equal(by_first_occurrence(labels), by_first_occurrence(expected))
+    np.testing.assert_array_equal(np.bincount(labels), np.bincount(expected))
     if linkage not in ("centroid", "median"):
-        np.testing.assert_array_equal(
-            labels, by_first_occurrence(hierarchy.fcluster(scipys(X, linkage), k, "maxclust"))
-        )
+        theirs = hierarchy.fcluster(scipys(X, linkage), k, "maxclust")
+        np.testing.assert_array_equal(by_first_occurrence(labels), by_first_occurrence(theirs))
 
 
 @pytest.mark.parametrize("linkage", LINKAGES)
@@ -37,7 +39,7 @@ def test_distance_threshold_is_the_cut_of_fcluster(linkage, share):
     height = share * Z[:, 2].max()
     model = sb.Betula(distance_threshold=height, linkage=linkage, max_leaves=None).fit(X)
     expected = by_first_occurrence(hierarchy.fcluster(Z, height, "distance"))
-    np.testing.assert_array_equal(model.labels_, expected)
+    np.testing.assert_array_equal(by_first_occurrence(model.labels_), expected)
     assert model.n_clusters_ == expected.max() + 1
 
 
@@ -50,13 +52,45 @@ def test_without_aggregation_heights_are_those_of_the_full_data(linkage):
 
 @pytest.mark.parametrize("linkage", [*LINKAGES, "minimax", "medoid"])
 @pytest.mark.parametrize("aggregation", AGGREGATION)
-def test_labels_equal_predict_and_are_numbered_by_first_row(linkage, aggregation):
+def test_labels_equal_predict_and_are_numbered_by_weight(linkage, aggregation):
     X = points()
     model = sb.Betula(8, linkage=linkage, **aggregation).fit(X)
     assert model.labels_.dtype == np.int64
     np.testing.assert_array_equal(model.labels_, model.predict(X))
-    np.testing.assert_array_equal(model.labels_, by_first_occurrence(model.labels_))
+    leaves = model.subcluster_labels_
+    np.testing.assert_array_equal(leaves, by_weight(leaves, model.features_.weight))
     np.testing.assert_array_equal(model.labels_, clone(model).fit_predict(X))
+
+
+@pytest.mark.parametrize("linkage", LINKAGES)
+@some
+@given(seed=seeds, k=st.integers(2, 9))
+def test_shuffled_rows_keep_the_numbers_of_clusters_of_different_weight(linkage, seed, k):
+    X = points(100, 2, seed)
+    model = sb.Betula(k, linkage=linkage, max_leaves=None).fit(X)
+    order = np.random.default_rng(seed).permutation(len(X))
+    shuffled = clone(model).fit(X[order])
+    sizes = np.bincount(model.labels_)
+    np.testing.assert_array_equal(np.bincount(shuffled.labels_), sizes)
+    alone = (np.count_nonzero(sizes == sizes[:, None], axis=1) == 1)[model.labels_[order]]
+    np.testing.assert_array_equal(shuffled.labels_[alone], model.labels_[order][alone])
+
+
+@pytest.mark.parametrize("max_leaves", [None, 100])
+def test_fit_chunks_files_and_merged_trees_number_the_clusters_alike(max_leaves, tmp_path):
+    X = np.concatenate([100.0 * c + points(60 - 10 * c, 2, seed=c) for c in (3, 0, 1, 4, 2)])
+    sizes = np.bincount(sb.Betula(5, max_leaves=max_leaves).fit(X).labels_)
+    assert sizes.tolist() == [60, 50, 40, 30, 20]
+    expected = np.repeat([3, 0, 1, 4, 2], [30, 60, 50, 20, 40])
+    in_chunks, of_trees = sb.Betula(5, max_leaves=max_leaves), sb.Betula(5, max_leaves=max_leaves)
+    for chunk in np.array_split(X, 7):
+        in_chunks.partial_fit(chunk)
+        of_trees.partial_fit(sb.CFTree(max_leaves=max_leaves).insert(chunk).features)
+    np.save(tmp_path / "rows.npy", X)
+    of_file = sb.Betula(5, max_leaves=max_leaves).fit(tmp_path / "rows.npy")
+    in_chunks.save(tmp_path / "model.sb")
+    for model in (in_chunks, of_trees, of_file, sb.load(tmp_path / "model.sb")):
+        np.testing.assert_array_equal(model.predict(X), expected)
 
 
 @pytest.mark.parametrize("aggregation", AGGREGATION)
@@ -103,7 +137,7 @@ def test_fitted_attributes_agree_with_each_other(aggregation, mode):
     assert model.features_.weight.sum() == 300
     assert model.dendrogram_.features == model.features_
     cut = model.dendrogram_.cut(n_clusters=6)
-    np.testing.assert_array_equal(by_first_occurrence(model.subcluster_labels_), cut)
+    np.testing.assert_array_equal(model.subcluster_labels_, cut)
     for cluster in range(6):
         members = model.subcluster_labels_ == cluster
         mean = np.average(model.subcluster_centers_[members], axis=0, weights=model.features_.weight[members])
@@ -209,7 +243,7 @@ def test_recutting_without_new_data_equals_a_new_fit(max_leaves):
         expected = sb.Betula(**model.get_params()).fit(X)
         assert model.n_clusters_ == expected.n_clusters_ > 1
         np.testing.assert_array_equal(model.linkage_matrix_, expected.linkage_matrix_)
-        np.testing.assert_array_equal(by_first_occurrence(model.predict(X)), expected.labels_)
+        np.testing.assert_array_equal(model.predict(X), expected.labels_)
 
 
 def test_recutting_before_any_data_is_refused():
@@ -270,7 +304,7 @@ def test_weight_zero_is_no_row(aggregation):
     without = sb.Betula(4, **aggregation).fit(X[weight > 0])
     assert with_zeros.features_ == without.features_
     np.testing.assert_array_equal(with_zeros.linkage_matrix_, without.linkage_matrix_)
-    np.testing.assert_array_equal(by_first_occurrence(with_zeros.predict(X)), by_first_occurrence(without.predict(X)))
+    np.testing.assert_array_equal(with_zeros.predict(X), without.predict(X))
 
 
 def test_weight_one_is_no_weight_and_a_single_weight_is_for_all():
@@ -344,13 +378,13 @@ def test_progress_of_the_tree_comes_to_its_end(capfd):
 def test_an_interrupted_chunk_leaves_a_model_that_goes_with_its_tree(monkeypatch):
     X = points(4000, 2)
     model = sb.Betula(3, max_leaves=100).fit(X[:2000])
-    insert = sb.CFTree._insert_batch
+    insert = sb.CFTree.insert
 
-    def interrupted(tree, batch, report):
-        insert(tree, batch._replace(rows=batch.rows[:700]), report)
+    def interrupted(tree, source, **options):
+        insert(tree, next(source.chunks()).rows[:700])
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(sb.CFTree, "_insert_batch", interrupted)
+    monkeypatch.setattr(sb.CFTree, "insert", interrupted)
     with pytest.raises(KeyboardInterrupt):
         model.partial_fit(X[2000:])
     assert model.features_.weight.sum() == 2700

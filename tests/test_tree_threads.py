@@ -154,11 +154,11 @@ def test_bad_rows_leave_the_tree_as_it_was():
 
 
 def test_a_damaged_file_is_refused(tmp_path):
-    from silverbirch.storage import container as files
+    from silverbirch.storage import container
 
     path = tmp_path / "tree.sb"
     tree_of(gaussian_clusters(ROWS)).save(path)
-    _, header, arrays = files.read(path, "tree")
+    _, header, arrays = container.read(path, "tree")
     damages = [
         (header | {"rows": -1}, arrays),
         (header | {"points": -1.0}, arrays),
@@ -169,6 +169,6 @@ def test_a_damaged_file_is_refused(tmp_path):
         (header | {"parameters": header["parameters"] | {"n_jobs": 0}}, arrays),
     ]
     for damaged in damages:
-        files.write(path, "tree", *damaged)
+        container.write(path, "tree", *damaged)
         with pytest.raises(sb.ModelFileError, match="does not hold a whole tree"):
             sb.CFTree.load(path)

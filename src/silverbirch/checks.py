@@ -1,11 +1,9 @@
 """Checks of what users pass in. Each message gives the value, the rule and the remedy."""
 
-import contextlib
 import math
 import operator
 import os
-import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -26,29 +24,27 @@ _MOST_THREADS = 256
 _UNITS = {"": 1, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 
 
-def as_rows(X: Any, *, name: str = "X", dtype: np.dtype[Any] | None = None, first_row: int = 0) -> Rows:
-    """A contiguous float32 or float64 array (n, d) with n, d ≥ 1 and finite values; a copy only where needed. Messages
-    count rows from `first_row`."""
+def as_rows(X: Any, *, name: str = "X", dtype: np.dtype[Any] | None = None) -> Rows:
+    """A contiguous float32 or float64 array (n, d) with n, d ≥ 1 and finite values; a copy only where needed."""
     rows = as_any_rows(X, name=name, dtype=dtype)
-    with refusal_of(name, first_row):
-        _core.check_coordinates(rows)
+    bad = _core.check_coordinates(rows)
+    if bad is not None:
+        row, column, value = bad
+        raise refused_value(f"{name}: row {row}, column {column}", value)
     return rows
 
 
-@contextlib.contextmanager
-def refusal_of(name: str, first_row: int = 0) -> Iterator[None]:
-    """Around calls of the core that check values: says whose they are, and counts rows from `first_row`."""
-    try:
-        yield
-    except ValueError as error:
-        place = re.match(r"row (\d+)(, column .*)", str(error))
-        if place is None:  # not of the core
-            raise
-        raise ValueError(f"{name}: row {int(place[1]) + first_row}{place[2]}") from None
+def refused_value(place: str, value: float) -> ValueError:
+    """The error for a value that cannot be clustered."""
+    if math.isfinite(value):
+        why = f"beyond {_core.LARGEST_COORDINATE:g} products overflow; rescale the data first"
+    else:
+        why = "every value must be a finite number; drop or fill such rows first"
+    return ValueError(f"{place} is {value:g}: {why}")
 
 
 def as_any_rows(X: Any, *, name: str = "X", dtype: np.dtype[Any] | None = None) -> Rows:
-    """The same, of any values."""
+    """The same, whatever the values are."""
     if hasattr(X, "tocsr") or hasattr(X, "todense"):
         raise TypeError(f"{name} is a sparse matrix: cluster features are dense; pass {name}.toarray()")
     if np.ma.is_masked(X):
@@ -232,17 +228,9 @@ def as_threads(n_jobs: Any) -> int:
     return min(number, _MOST_THREADS) if number > 0 else cores + 1 + number
 
 
-def physical_memory() -> int | None:
-    """Bytes of the machine, where it tells."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
-        return None
-
-
 def bytes_text(count: float) -> str:
     for unit in ("B", "kB", "MB", "GB", "TB"):
-        if count < 1000 or unit == "TB":
+        if count < 999.5 or unit == "TB":  # else it would be rounded to 1e+03
             break
         count /= 1000
     return f"{count:.0f} {unit}" if unit == "B" else f"{count:.3g} {unit}"

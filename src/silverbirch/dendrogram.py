@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from . import _core
 from .checks import Floats, as_count, as_rows
 from .features import ClusterFeatures
-from .storage import container as files
-from .storage.loading import load_as
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,12 +50,13 @@ class Dendrogram:
     # -- cutting
 
     def cut(self, n_clusters: Any = None, height: Any = None) -> NDArray[np.int64]:
-        """A label for each leaf, numbered by first occurrence.
+        """A label for each leaf. Clusters are numbered by weight: the heaviest is 0, ties by the lowest leaf.
 
         n_clusters : undo the last merges until there are exactly that many clusters
         height : keep the merges up to that height, as scipy's `fcluster(Z, height, "distance")` does
 
-        For a list of numbers or of heights the labels are (m, how many), a column for each, as from scipy's `cut_tree`.
+        For a list of numbers or of heights the labels are (m, how many): a column for each. Without features every leaf
+        has weight 1.
         """
         if (n_clusters is None) == (height is None):
             raise ValueError("cut takes either n_clusters or height")
@@ -69,6 +68,9 @@ class Dendrogram:
             if np.isnan(levels).any():
                 raise ValueError("height=nan: must be a number")
         labels = _core.cut(self.Z, level_of_row, levels)
+        weight = np.ones(self.n_leaves) if self.features is None else self.features.weight
+        for column in labels.T:
+            column[:] = numbered_by_weight(column, weight)
         return labels[:, 0] if np.ndim(n_clusters if height is None else height) == 0 else labels
 
     @cached_property
@@ -157,34 +159,16 @@ class Dendrogram:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes Z, with the features and the prototypes where they are known, to a file for `load`."""
-        files.write(path, "dendrogram", *self._to_file())
+        from .storage.loading import save
+
+        save(path, self)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Dendrogram:
         """The dendrogram in a file, or that of the model in it."""
-        dendrogram: Dendrogram = load_as(cls, "dendrogram", path)
-        return dendrogram
+        from .storage.loading import load_as
 
-    def _to_file(self) -> tuple[dict[str, Any], files.Arrays]:
-        arrays: files.Arrays = {"Z": self.Z}
-        if self.prototypes is not None:
-            arrays["prototypes"] = self.prototypes
-        if self.features is not None:
-            arrays |= files.prefixed("features", self.features._to_file()[1])
-        return {}, arrays
-
-    @classmethod
-    def _from_file(
-        cls, state: dict[str, Any], arrays: files.Arrays, features: ClusterFeatures | None = None
-    ) -> Dendrogram:
-        """`features` where they are known already."""
-        if features is None and (own := files.under("features", arrays)):
-            features = ClusterFeatures._from_file({}, own)
-        if arrays["Z"].dtype != np.float64:
-            raise ValueError("its Z is not float64")
-        dendrogram = cls(arrays["Z"], features)
-        if "prototypes" in arrays:
-            dendrogram.prototypes = _checked_prototypes(arrays["prototypes"], dendrogram.n_leaves)
+        dendrogram: Dendrogram = load_as(cls, path)
         return dendrogram
 
     # -- exporting and drawing
@@ -260,6 +244,15 @@ class Dendrogram:
         return self.features
 
 
+def numbered_by_weight(labels: NDArray[np.int64], weight: Floats) -> NDArray[np.int64]:
+    """The same clusters of leaves, which are 0, 1, … in any order: now the heaviest is 0, ties by the lowest leaf."""
+    mass = np.bincount(labels, weight)
+    lowest_leaf, number = np.empty((2, len(mass)), dtype=np.int64)
+    lowest_leaf[labels[::-1]] = np.arange(len(labels))[::-1]  # backwards: the lowest leaf is written last
+    number[np.lexsort((lowest_leaf, -mass))] = np.arange(len(mass))
+    return number[labels]
+
+
 def _as_list(values: Any, name: str) -> list[Any]:
     """One number or a list of them, as a list."""
     if np.ndim(values) > 1:
@@ -283,14 +276,6 @@ def _checked_z(Z: Any) -> Floats:
     if not np.array_equal(array[:, 3], _core.leaf_counts(array)):
         raise ValueError("Z is not a linkage matrix: column 4 must count the leaves below each row")
     return array
-
-
-def _checked_prototypes(prototypes: NDArray[Any], leaves: int) -> NDArray[np.int64]:
-    if prototypes.dtype != np.int64 or prototypes.shape != (leaves - 1,):
-        raise ValueError("its prototypes are not whole numbers, one for each row of Z")
-    if prototypes.size and not (prototypes.min() >= 0 and prototypes.max() < leaves):
-        raise ValueError(f"its prototypes are not leaves, 0 to {leaves - 1}")
-    return prototypes
 
 
 def _newick_name(name: str) -> str:

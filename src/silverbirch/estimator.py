@@ -14,10 +14,8 @@ from .checks import as_threads
 from .features import ClusterFeatures
 from .model import AggregateModel, Refined, labels_in_place
 from .progress import reporter
-from .rows import is_stream
-from .rows.estimator_input import batches_for, checked_array, usual_words
-from .storage import container as files
-from .storage.loading import load_as
+from .rows.memory_source import MemorySource
+from .validation import rows_for
 
 
 class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator, AggregateModel):  # type: ignore[misc]  # fmt: skip
@@ -45,7 +43,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
 
     Attributes
     ----------
-    labels_ : (n,) cluster of each row given to `fit`, numbered by the first row it occurs in
+    labels_ : (n,) cluster of each row given to `fit`; the heaviest cluster is 0, ties by the lowest leaf
     n_clusters_ : number of clusters
     features_ : the leaves, as ClusterFeatures
     linkage_matrix_ : scipy's Z of the leaves
@@ -62,10 +60,11 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     Examples
     --------
     >>> import numpy as np, silverbirch as sb
-    >>> X = np.random.default_rng(0).normal(size=(100_000, 3)) + 10 * np.eye(3)[np.arange(100_000) % 3]
+    >>> group = np.array([2, 0, 1, 0, 1, 0])[np.arange(60_000) % 6]  # half of the rows, a third, a sixth
+    >>> X = np.random.default_rng(0).normal(size=(60_000, 3)) + 10 * np.eye(3)[group]
     >>> model = sb.Betula(n_clusters=3, max_leaves=500).fit(X)
     >>> model.labels_[:6].tolist(), model.n_clusters_
-    ([0, 1, 2, 0, 1, 2], 3)
+    ([2, 0, 1, 0, 1, 0], 3)
     """
 
     def _require_fitted(self) -> None:
@@ -81,22 +80,19 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         """
         with self._unchanged_by_failure():
             tree = self._new_tree()
-            batches = batches_for(self, X, sample_weight, reset=True, checked=False)
-            if self.refine and not batches.repeatable:
+            source = rows_for(self, X, sample_weight, reset=True)
+            if self.refine and not source.repeatable:
                 raise ValueError(
                     f"refine={self.refine} reads the rows again, but they come only once: write them to a file"
                 )
-            with usual_words(self, X):
-                self._insert(tree, batches, None)
+            self._insert(tree, source)
             for _ in range(self.refine):
                 report = reporter(self.progress, "finer leaves")
                 unlimited = self.max_memory is None
-                leaves = self.features_._refined(batches, as_threads(self.n_jobs), report, may_list=unlimited)
+                leaves = self.features_._refined(source, as_threads(self.n_jobs), report, may_list=unlimited)
                 self._refined = Refined(leaves, may_list=unlimited)
-            if batches.repeatable:
-                leaf_of_row = self._nearest_leaf(batches)
-                self._clustering = self._cluster(leaf_of_row)
-                self._labels = labels_in_place(self._clustering.leaf_labels, leaf_of_row)
+            if source.repeatable:
+                self._labels = labels_in_place(self.subcluster_labels_, self._nearest_leaf(source))
         return self
 
     def partial_fit(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
@@ -114,11 +110,10 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
                 raise ValueError("cluster features have weights of their own: leave sample_weight out")
             return self.insert(X)
         if hasattr(self, "tree_"):
-            self._insert(self.tree_, batches_for(self, X, sample_weight, reset=False), self._first_rows)
+            self._insert(self.tree_, rows_for(self, X, sample_weight, reset=False))
         else:
-            with self._unchanged_by_failure(), usual_words(self, X):
-                batches = batches_for(self, X, sample_weight, reset=True, checked=False)
-                self._insert(self._new_tree(), batches, None)
+            with self._unchanged_by_failure():
+                self._insert(self._new_tree(), rows_for(self, X, sample_weight, reset=True))
         return self
 
     @property
@@ -140,20 +135,21 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     def predict(self, X: Any) -> NDArray[np.int64]:
         """The cluster of each row's exactly nearest leaf. X is as in `fit`."""
         self._require_fitted()
-        batches = batches_for(self, X, None, reset=False)
-        return labels_in_place(self.subcluster_labels_, self._nearest_leaf(batches))
+        source = rows_for(self, X, reset=False)
+        return labels_in_place(self.subcluster_labels_, self._nearest_leaf(source))
 
     def transform(self, X: Any) -> NDArray[Any]:
         """The distance of each row to each cluster's mean; for arrays and data frames."""
         from scipy.spatial.distance import cdist
 
         self._require_fitted()
-        if is_stream(X) and not isinstance(X, np.ndarray):
+        source = rows_for(self, X, reset=False)
+        if not (isinstance(source, MemorySource) or isinstance(X, np.ndarray)):
             raise TypeError(
                 "transform gives a number for each row and cluster, too many for a file or stream: pass it chunk by "
                 "chunk, for rows in read_chunks(…): model.transform(rows)"
             )
-        rows = checked_array(self, X, reset=False)
+        rows = np.concatenate(list(source))
         distances: NDArray[Any] = cdist(rows, self.cluster_centers_).astype(rows.dtype, copy=False)
         return distances
 
@@ -162,23 +158,28 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         self._require_fitted()
         centers = self.cluster_centers_
         total = 0.0
-        for batch in batches_for(self, X, sample_weight, reset=False):
-            squared = ((batch.rows - centers[self.labels_of(batch.rows)]) ** 2).sum(axis=1, dtype=np.float64)
-            total += float(squared.sum() if batch.weight is None else batch.weight @ squared)
+        source = rows_for(self, X, sample_weight, reset=False)
+        for chunk in map(source.checked, source.chunks()):
+            squared = ((chunk.rows - centers[self.labels_of(chunk)]) ** 2).sum(axis=1, dtype=np.float64)
+            total += float(squared.sum() if chunk.weight is None else chunk.weight @ squared)
         return -total
 
     # -- files
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the fitted model to a file for `load`: its parameters, tree, first rows and dendrogram.
+        """Writes the fitted model to a file for `load`: its parameters, tree and dendrogram.
 
         The `labels_` of the rows are not stored: there may be billions. `predict` gives them again.
         """
-        files.write(path, "model", *self._to_file())
+        from .storage.loading import save
+
+        save(path, self)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """The model in a file. It predicts the same labels, cuts its dendrogram without clustering again
         (`set_params(n_clusters=…).partial_fit()`), and goes on with `partial_fit` to the same bits."""
-        model: Self = load_as(cls, "model", path)
+        from .storage.loading import load_as
+
+        model: Self = load_as(cls, path)
         return model

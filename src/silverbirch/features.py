@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _core
 from .checks import Floats, as_rows, as_sses, as_threads, as_weights
 from .progress import Report, as_report
-from .rows.batches import Batch, batches_of, reported
-from .storage import container as files
-from .storage.loading import load_as
+
+if TYPE_CHECKING:
+    from .rows import RowSource
 
 
 class ClusterFeatures:
@@ -124,43 +124,40 @@ class ClusterFeatures:
         Given the rows these features are made of, the new ones are finer, at the cost of one more pass. X is as in
         `CFTree.insert`; groups of rows that come in chunks are merged, so the last bits depend on the chunks.
         """
-        return self._refined(batches_of(X, weight), as_threads(n_jobs), as_report(progress, "nearest leaves"))
+        from .rows import source_of
+
+        return self._refined(source_of(X, weight), as_threads(n_jobs), as_report(progress, "nearest leaves"))
 
     def _refined(
-        self, batches: Iterable[Batch], threads: int, report: Report | None, *, may_list: bool = True
+        self, source: RowSource, threads: int, report: Report | None, *, may_list: bool = True
     ) -> ClusterFeatures:
+        from .rows.passes import reported
+
+        if source.n_dimensions != self.n_dimensions:
+            raise ValueError(f"X has {source.n_dimensions} columns but the features have {self.n_dimensions}")
         index = _core.NearestIndex(self.mean, may_list=may_list)
         groups: ClusterFeatures | None = None
-        for (rows, weight, *_), inner in reported(batches, report):
-            if rows.shape[1] != self.n_dimensions:
-                raise ValueError(f"X has {rows.shape[1]} columns but the features have {self.n_dimensions}")
+        for chunk, inner in reported(source, source.chunks(), report):
+            rows = source.checked(chunk).rows
             nearest = index.nearest(rows, threads, inner)
-            more = ClusterFeatures._adopt(*_core.grouped(rows, weight, nearest, len(self), None))
+            more = ClusterFeatures._adopt(*_core.grouped(rows, chunk.weight, nearest, len(self), None))
             groups = more if groups is None else groups.merged_with(more)
-        assert groups is not None  # no batches: refused when they are made
+        assert groups is not None  # a source without rows raises an error
         return groups[groups.weight > 0]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes weight, mean and sse to a file for `load`."""
-        files.write(path, "features", *self._to_file())
+        from .storage.loading import save
+
+        save(path, self)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> ClusterFeatures:
         """The features in a file; of a tree, a dendrogram or a model, those of its leaves."""
-        features: ClusterFeatures = load_as(cls, "features", path)
+        from .storage.loading import load_as
+
+        features: ClusterFeatures = load_as(cls, path)
         return features
-
-    def _to_file(self) -> tuple[dict[str, Any], files.Arrays]:
-        return {}, dict(zip(("weight", "mean", "sse"), self.arrays(), strict=True))
-
-    @classmethod
-    def _from_file(cls, state: dict[str, Any], arrays: files.Arrays) -> ClusterFeatures:
-        weight, mean, sse = (arrays[name] for name in ("weight", "mean", "sse"))
-        if {weight.dtype, mean.dtype, sse.dtype} != {np.dtype(np.float64)} or weight.ndim != 1 or sse.ndim != 1:
-            raise ValueError("its weights, means or sses are not float64, one for each feature")
-        # The constructor's checks without its copies: nobody else has these arrays.
-        as_rows(mean, name="mean")
-        return cls._adopt(as_weights(weight, len(mean), "weight"), mean, as_sses(sse, weight))
 
     def total(self) -> ClusterFeatures:
         """All features merged into one."""

@@ -26,11 +26,11 @@ from .checks import (
     as_threads,
     as_weights,
     bytes_text,
-    physical_memory,
 )
 from .errors import MemoryLimitError
 from .features import ClusterFeatures
 from .linkage_matrix import LinkageMatrix, with_prototypes
+from .machine import physical_memory
 from .progress import Report, reporter
 
 logger = logging.getLogger("silverbirch")

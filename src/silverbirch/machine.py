@@ -1,38 +1,51 @@
-"""What this machine is, and what memory this process has and has had."""
+"""What this machine is, what memory it has, and what memory this process has and has had."""
 
+import os
 import platform
 import sys
-from pathlib import Path
 
 
 def processor() -> str:
+    return _of_linux("cpuinfo", "model name") or platform.processor() or platform.machine()
+
+
+def physical_memory() -> int | None:
+    """The bytes that the machine has; None where the system does not say."""
     try:
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    except OSError:  # not Linux
-        pass
-    return platform.processor() or platform.machine()
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return None
+
+
+def free_memory() -> int | None:
+    """The bytes that the machine can still give; None where the system does not say."""
+    return _bytes_of_linux("meminfo", "MemAvailable")
 
 
 def peak_memory() -> int | None:
-    """The most bytes so far; None where the system does not say."""
+    """The most bytes this process has had so far; None where the system does not say."""
     # On Linux getrusage would include the process that this one was started from.
-    return _of_linux("VmHWM") or _of_getrusage()
+    return _bytes_of_linux("self/status", "VmHWM") or _of_getrusage()
 
 
 def memory_now() -> int | None:
-    """In bytes; None where the system does not say."""
-    return _of_linux("VmRSS")
+    """The bytes this process has; None where the system does not say."""
+    return _bytes_of_linux("self/status", "VmRSS")
 
 
-def _of_linux(name: str) -> int | None:
+def _bytes_of_linux(file: str, name: str) -> int | None:
+    text = _of_linux(file, name)
+    return None if text is None else int(text.split()[0]) * 1024
+
+
+def _of_linux(file: str, name: str) -> str | None:
+    """What follows a name in a file of /proc."""
     try:
-        with open("/proc/self/status", encoding="ascii", errors="replace") as file:
-            line = next((line for line in file if line.startswith(f"{name}:")), None)
-    except OSError:
+        with open(f"/proc/{file}", encoding="utf-8", errors="replace") as lines:
+            pairs = (line.partition(":") for line in lines)
+            return next((value.strip() for key, _, value in pairs if key.strip() == name), None)
+    except OSError:  # not Linux
         return None
-    return None if line is None else int(line.split()[1]) * 1024
 
 
 def _of_getrusage() -> int | None:

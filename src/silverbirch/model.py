@@ -21,7 +21,6 @@ from .checks import (
     as_count,
     as_flag,
     as_method,
-    as_rows,
     as_threads,
     as_threshold,
 )
@@ -29,12 +28,9 @@ from .dendrogram import Dendrogram
 from .features import ClusterFeatures
 from .linkage import cluster_features, matching_distance
 from .progress import Report, reporter
-from .rows.batches import Batch, Batches, batches_of_rows, gathered, reported
-from .storage import container as files
-from .storage import model as model_state
+from .rows import Chunk, RowSource, source_of
+from .rows.passes import gathered
 from .tree import CFTree
-
-_FIRST_ROWS = 10_000
 
 
 @dataclass(frozen=True)
@@ -55,9 +51,13 @@ class Refined:
         self._may_list = may_list
         self._index: _core.NearestIndex | None = None
 
-    def _assign_batches(self, batches: Batches, threads: int, report: Report | None) -> NDArray[np.int64]:
+    def _assign(self, source: RowSource, threads: int, report: Report | None) -> NDArray[np.int64]:
         index = self._index = self._index or _core.NearestIndex(self.features.mean, may_list=self._may_list)
-        return gathered(batches, lambda rows, inner: index.nearest(rows, threads, inner), report)
+
+        def nearest(chunk: Chunk, inner: Report | None) -> NDArray[np.int64]:
+            return index.nearest(source.checked(chunk).rows, threads, inner)
+
+        return gathered(source, nearest, report)
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_index": None}
@@ -101,7 +101,6 @@ class AggregateModel:
     tree_: CFTree
     n_features_in_: int
     feature_names_in_: NDArray[Any]
-    _first_rows: NDArray[Any]
     _clustering: Clustering | None
     _labels: NDArray[np.int64] | None
     _refined: Refined | None
@@ -122,25 +121,16 @@ class AggregateModel:
     # -- filling the tree
 
     def insert(self, X: Any) -> Self:
-        """Adds an array of rows, or cluster features."""
-        rows = X.mean if isinstance(X, ClusterFeatures) else as_rows(X)
+        """Adds rows, as `CFTree.insert` takes them, or cluster features."""
+        source = X if isinstance(X, ClusterFeatures) else source_of(X)
         if not hasattr(self, "tree_"):
-            self.n_features_in_ = rows.shape[1]
-        elif rows.shape[1] != self.n_features_in_:
+            self.n_features_in_ = source.n_dimensions
+        elif source.n_dimensions != self.n_features_in_:
             raise ValueError(
-                f"X has {rows.shape[1]} columns but the model has {self.n_features_in_}: pass the same columns"
+                f"X has {source.n_dimensions} columns but the model has {self.n_features_in_}: pass the same columns"
             )
-        tree, first_rows = (self.tree_, self._first_rows) if hasattr(self, "tree_") else (self._new_tree(), None)
-        if isinstance(X, ClusterFeatures):
-            self._insert_features(tree, X, first_rows)
-        else:
-            self._insert(tree, batches_of_rows(rows, None, ""), first_rows)
+        self._insert(self.tree_ if hasattr(self, "tree_") else self._new_tree(), source)
         return self
-
-    def _insert_features(self, tree: CFTree, features: ClusterFeatures, first: NDArray[Any] | None) -> None:
-        """Their means stand for the first rows."""
-        self._take(tree, self._first_of_stream(tree, features.mean[:0] if first is None else first, features.mean))
-        tree.insert(features, progress=reporter(self.progress, "tree"))
 
     @contextlib.contextmanager
     def _unchanged_by_failure(self) -> Iterator[None]:
@@ -151,43 +141,29 @@ class AggregateModel:
             self.__dict__ = before
             raise
 
-    def _insert(self, tree: CFTree, batches: Batches, first_rows: NDArray[Any] | None) -> None:
-        taken = tree._undone_by_failure(self._taken(tree, batches, first_rows))
-        for batch, report in reported(taken, reporter(self.progress, "tree")):
-            tree._insert_batch(batch, report)
-        if tree.n_leaves == 0:
-            raise ValueError("sample_weight is zero for all rows: at least one row has to count")
-
-    def _taken(self, tree: CFTree, batches: Batches, first: NDArray[Any] | None) -> Iterator[Batch]:
-        """The batches, while the first rows are kept; what was known is dropped before each, because an interrupt
-        leaves the rows up to then in the tree. An error raised in here is one of reading: all is as it was."""
-        before = self.__dict__.copy()
+    def _insert(self, tree: CFTree, source: RowSource | ClusterFeatures) -> None:
+        before = tree.n_points, tree.n_leaves
         try:
-            for batch in batches:
-                first = self._first_of_stream(tree, batch.rows[:0] if first is None else first, batch.rows)
-                self._take(tree, first)
-                yield batch
-        except Exception:
-            self.__dict__ = before
+            tree.insert(source, progress=reporter(self.progress, "tree"))
+        except BaseException:
+            if (tree.n_points, tree.n_leaves) != before:  # an interrupt leaves the rows up to then in the tree
+                self._take(tree)
             raise
+        if tree.n_leaves == 0:
+            weight = "weight" if isinstance(source, ClusterFeatures) else "sample_weight"
+            raise ValueError(f"{weight} is zero for all rows: at least one row has to count")
+        self._take(tree)
 
-    def _take(self, tree: CFTree, first_rows: NDArray[Any]) -> None:
+    def _take(self, tree: CFTree) -> None:
+        """What was known of the old leaves no longer holds."""
         self.tree_ = tree
-        self._first_rows = first_rows
         self._clustering = None
         self._labels = None
         self._refined = None
 
-    def _nearest_leaf(self, batches: Batches) -> NDArray[np.int64]:
+    def _nearest_leaf(self, source: RowSource) -> NDArray[np.int64]:
         leaves = self._refined or self.tree_
-        return leaves._assign_batches(batches, as_threads(self.n_jobs), reporter(self.progress, "nearest leaves"))
-
-    def _first_of_stream(self, tree: CFTree, first: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
-        """Clusters are numbered by the first row they occur in. A stream does not come back, so as many of its first
-        rows are kept as there may be leaves, or ten thousand where memory is no concern."""
-        leaves = tree.leaf_limit(rows.shape[1])
-        limit = leaves if leaves is not None and self.max_memory is not None else max(leaves or 0, _FIRST_ROWS)
-        return first if len(first) >= limit else np.concatenate([first, rows[: limit - len(first)]])
+        return leaves._assign(source, as_threads(self.n_jobs), reporter(self.progress, "nearest leaves"))
 
     def _new_tree(self) -> CFTree:
         self._check_parameters()
@@ -217,7 +193,7 @@ class AggregateModel:
 
     # -- clustering the leaves
 
-    def _cluster(self, leaf_of_row: NDArray[np.int64], known: Clustering | None = None) -> Clustering:
+    def _cluster(self, known: Clustering | None) -> Clustering:
         """Clusters the leaves and cuts; a dendrogram that is known, of the same leaves and linkage, is cut again."""
         made_by = (self.linkage, self.mode, self.algorithm)
         usable = known is not None and known.made_by == made_by
@@ -226,7 +202,6 @@ class AggregateModel:
             labels = dendrogram.cut(height=self.distance_threshold)
         else:
             labels = dendrogram.cut(n_clusters=1 if self.n_clusters is None else self.n_clusters)
-        labels = _numbered_by_first_row(labels, leaf_of_row)
         return Clustering(dendrogram, made_by, labels, means_of_groups(self.features_, labels))
 
     def _new_dendrogram(self) -> Dendrogram:
@@ -247,8 +222,7 @@ class AggregateModel:
         """The clustering of the leaves as they are; computed when first asked for after `partial_fit`."""
         self._require_fitted()
         if self._clustering is None:
-            first_rows = batches_of_rows(self._first_rows, None, "")
-            self._clustering = self._cluster(self._nearest_leaf(first_rows), known)
+            self._clustering = self._cluster(known)
         return self._clustering
 
     def cluster_again(self) -> Self:
@@ -257,14 +231,14 @@ class AggregateModel:
         self._require_fitted()
         with self._unchanged_by_failure():
             known, refined = self._clustering, self._refined
-            self._take(self.tree_, self._first_rows)
+            self._take(self.tree_)
             self._refined = refined
             self._cluster_now(known)
         return self
 
-    def labels_of(self, rows: NDArray[Any]) -> NDArray[np.int64]:
+    def labels_of(self, X: Any) -> NDArray[np.int64]:
         """The cluster of each row's exactly nearest leaf."""
-        return labels_in_place(self.subcluster_labels_, self._nearest_leaf(batches_of_rows(rows, None, "")))
+        return labels_in_place(self.subcluster_labels_, self._nearest_leaf(source_of(X)))
 
     @property
     def features_(self) -> ClusterFeatures:
@@ -300,41 +274,10 @@ class AggregateModel:
     def n_clusters_(self) -> int:
         return len(self.cluster_centers_)
 
-    # -- files
-
-    def _to_file(self) -> tuple[dict[str, Any], files.Arrays]:
-        return model_state.stored(self)
-
-    @classmethod
-    def _from_file(cls, state: dict[str, Any], arrays: files.Arrays) -> Self:
-        return model_state.restored(cls, state, arrays)
-
 
 def labels_in_place(leaf_labels: NDArray[np.int64], leaf_of_row: NDArray[np.int64]) -> NDArray[np.int64]:
     """The label of each row's leaf, in the memory of the leaves, because new memory takes time."""
     return np.take(leaf_labels, leaf_of_row, out=leaf_of_row, mode="clip")
-
-
-def _numbered_by_first_row(leaf_labels: NDArray[np.int64], leaf_of_row: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The same clusters, numbered by the first row they occur in; those no row falls into come last."""
-    by_first_row = np.argsort(_first_rows_of_leaves(len(leaf_labels), leaf_of_row), kind="stable")
-    clusters, first = np.unique(leaf_labels[by_first_row], return_index=True)
-    number = np.empty(len(clusters), dtype=np.int64)
-    number[clusters[np.argsort(first)]] = np.arange(len(clusters))
-    return number[leaf_labels]
-
-
-def _first_rows_of_leaves(n_leaves: int, leaf_of_row: NDArray[np.int64]) -> NDArray[np.int64]:
-    """For a leaf without rows, the number of all rows. Most leaves occur early: no need to sort all rows for that."""
-    n_rows, block = len(leaf_of_row), 1 << 16
-    first = np.full(n_leaves, n_rows, dtype=np.int64)
-    for begin in range(0, n_rows, block):
-        leaves = leaf_of_row[begin : begin + block]
-        new = np.flatnonzero(np.take(first, leaves) == n_rows)[::-1]  # of equal leaves the last one stays
-        first[leaves[new]] = begin + new
-        if first.max() < n_rows:
-            break
-    return first
 
 
 def means_of_groups(features: ClusterFeatures, labels: NDArray[np.int64]) -> Floats:

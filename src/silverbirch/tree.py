@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,32 +15,40 @@ from numpy.typing import NDArray
 from . import _core
 from .checks import (
     CF_DISTANCES,
-    Rows,
     as_bytes,
     as_choice,
     as_count,
     as_threads,
     as_threshold,
     bytes_text,
-    refusal_of,
 )
 from .features import ClusterFeatures
 from .progress import Report, as_report
-from .rows.batches import Batch, Batches, batches_of, gathered, reported
-from .storage import container as files
-from .storage import tree as tree_state
-from .storage.loading import load_as
+from .rows import Chunk, RowSource, source_of
+from .rows.passes import gathered, reported
 
+Core: TypeAlias = _core.CfTree | _core.PartitionedTree
 _NO_LIMIT = 2**62
 # More entries to a node give finer leaves for the same number of them; in many dimensions they cost more time than
 # they gain. Measured by `benchmarks/studies/tree_quality.py settings`.
 _BRANCHING_FEW_DIMENSIONS, _BRANCHING_MANY_DIMENSIONS, _FEW_DIMENSIONS = 63, 31, 16
 
 
+class Options(NamedTuple):
+    """As the compiled trees take them."""
+
+    distance: str
+    absorption: str
+    squared_threshold: float
+    max_leaves: int
+    max_nodes: int
+    branching: int
+
+
 @dataclass(frozen=True)
 class _Limits:
     """What max_memory allows. The nodes may take three tenths of it, because a rebuild holds them twice; a flat copy of
-    the leaves a sixth, because the features, the first rows, and what the linkage works on and records are some."""
+    the leaves a sixth, because the features and what the linkage works on and records are some."""
 
     leaves: int
     nodes: int
@@ -111,7 +119,7 @@ class CFTree:
         self._threads = as_threads(n_jobs)
         self._reset(None)
 
-    def _reset(self, core: tree_state.Core | None) -> None:
+    def _reset(self, core: Core | None) -> None:
         self._core = core
         self._lock = threading.RLock()
         self._busy = False
@@ -138,31 +146,45 @@ class CFTree:
             with self._changing(X.n_dimensions) as core:
                 core.insert_features(*X.arrays(), report)
         else:
-            batches = batches_of(X, weight, dtype=self.dtype, checked=False)
+            source = source_of(X, weight)
             with self._lock:
-                for batch, inner in reported(self._undone_by_failure(batches), report):
-                    self._insert_batch(batch, inner)
+                for chunk, inner in reported(source, self._undone_by_failure(source), report):
+                    with self._changing(chunk.rows.shape[1]) as core:
+                        bad = core.insert_rows(chunk.rows, chunk.weight, inner, chunk.checked)
+                    if bad is not None:
+                        raise source.refusal(chunk, *bad)
         return self
 
-    def _insert_batch(self, batch: Batch, report: Report | None) -> None:
-        """Values that were not checked yet are on their way in: where one is refused, the tree is as it was."""
-        with self._changing(batch.rows.shape[1]) as core, refusal_of("X", batch.begin):
-            core.insert_rows(batch.rows, batch.weight, report, batch.checked)
+    def _undone_by_failure(self, source: RowSource) -> Iterator[Chunk]:
+        """The chunks to insert. If reading one fails, or one holds a bad value, the tree is set back to what it was. An
+        error outside, an interrupt of the insertion, leaves the rows inserted up to then.
 
-    def _undone_by_failure(self, batches: Iterable[Batch]) -> Iterator[Batch]:
-        """The batches to insert. An error raised in here is one of reading, and the tree is then as it was; interrupts
-        of the inserting are none. A single batch needs no copy of the tree: it is read by then."""
+        The only chunk of a source needs neither a copy of the tree nor a check here: the compiled tree checks values as
+        it inserts them, and takes all rows of a chunk or none.
+        """
+        from .storage.tree import restored, stored
+
         before = None
         try:
-            for batch in batches:
-                if before is None and not batch.is_all:
-                    before = tree_state.stored(self._core)
-                yield batch
+            for chunk in map(self._rounded, source.chunks()):
+                if len(chunk) == source.n_rows:
+                    yield chunk
+                    continue
+                if before is None:
+                    before = stored(self._core)
+                yield source.checked(chunk)
         except Exception:
             if before is not None:
-                self._core = tree_state.restored(*before, self._core_options, self._threads)
+                self._core = restored(*before, self._core_options, self._threads)
                 self._forget()
             raise
+
+    def _rounded(self, chunk: Chunk) -> Chunk:
+        """The chunk in the precision of the tree."""
+        if self.dtype is None or chunk.rows.dtype == self.dtype:
+            return chunk
+        with np.errstate(over="ignore"):  # what overflows float32 becomes infinite and is refused
+            return replace(chunk, rows=chunk.rows.astype(self.dtype), checked=False)
 
     def merge(self, tree: CFTree, *, progress: bool | Report | None = None) -> CFTree:
         """Adds all that another tree holds, leaf by leaf. Returns this tree.
@@ -183,7 +205,7 @@ class CFTree:
         return self
 
     @contextlib.contextmanager
-    def _changing(self, n_dimensions: int) -> Iterator[tree_state.Core]:
+    def _changing(self, n_dimensions: int) -> Iterator[Core]:
         """The compiled tree, locked, for rows of that width; what was computed from the old leaves is dropped."""
         with self._lock:
             if self._busy:
@@ -196,16 +218,16 @@ class CFTree:
             finally:
                 self._busy = False
 
-    def _core_for(self, n_dimensions: int) -> tree_state.Core:
+    def _core_for(self, n_dimensions: int) -> Core:
         """The compiled tree for rows of that width; made when the first ones arrive."""
         if self._core is None or self._core.leaf_count == 0:
-            return tree_state.new(
-                n_dimensions, self._core_options(n_dimensions, self._initial_threshold**2), self._threads
-            )
+            from .storage.tree import new
+
+            return new(n_dimensions, self._core_options(n_dimensions, self._initial_threshold**2), self._threads)
         _check_width(n_dimensions, self._core.dim)
         return self._core
 
-    def _core_options(self, n_dimensions: int, squared_threshold: float) -> tree_state.Options:
+    def _core_options(self, n_dimensions: int, squared_threshold: float) -> Options:
         leaves = _NO_LIMIT if self.max_leaves is None else min(self.max_leaves, _NO_LIMIT)
         branching = self.branching or default_branching(n_dimensions)
         # Far outliers leave nodes all but empty: several times the usual number of nodes, not one for each leaf.
@@ -213,12 +235,7 @@ class CFTree:
         if self.max_memory is not None:
             limits = _Limits.within(self.max_memory, n_dimensions, self.branching)
             leaves, nodes, branching = min(leaves, limits.leaves), min(nodes, limits.nodes), limits.branching
-        return tree_state.Options(self.distance, self.absorption, squared_threshold, leaves, nodes, branching)
-
-    def leaf_limit(self, n_dimensions: int) -> int | None:
-        """How many leaves there can be for rows of that width, by max_leaves and max_memory; None for any number."""
-        leaves = self._core_options(n_dimensions, 0.0).max_leaves
-        return None if leaves == _NO_LIMIT else leaves
+        return Options(self.distance, self.absorption, squared_threshold, leaves, nodes, branching)
 
     @property
     def features(self) -> ClusterFeatures:
@@ -234,23 +251,23 @@ class CFTree:
     def assign(self, X: Any, *, n_jobs: int | None = None, progress: bool | Report | None = None) -> NDArray[np.int64]:
         """For each row the number of the leaf whose mean is exactly the nearest; the lowest one among equals. X is as
         in `insert`."""
-        batches = batches_of(X, dtype=self.dtype)
-        return self._assign_batches(batches, as_threads(n_jobs), as_report(progress, "nearest leaves"))
+        return self._assign(source_of(X), as_threads(n_jobs), as_report(progress, "nearest leaves"))
 
-    def _assign_batches(self, batches: Batches, threads: int, report: Report | None) -> NDArray[np.int64]:
+    def _assign(self, source: RowSource, threads: int, report: Report | None) -> NDArray[np.int64]:
         with self._lock:
             dim = self._filled_core().dim
             index = self._index or _core.NearestIndex(self.features.mean, may_list=self.max_memory is None)
             if not self._busy:
                 self._index = index
 
-        def nearest(rows: Rows, inner: Report | None) -> NDArray[np.int64]:
-            _check_width(rows.shape[1], dim)
-            return index.nearest(rows, threads, inner)
+        _check_width(source.n_dimensions, dim)
 
-        return gathered(batches, nearest, report)
+        def nearest(chunk: Chunk, inner: Report | None) -> NDArray[np.int64]:
+            return index.nearest(source.checked(self._rounded(chunk)).rows, threads, inner)
 
-    def _filled_core(self) -> tree_state.Core:
+        return gathered(source, nearest, report)
+
+    def _filled_core(self) -> Core:
         if self._core is None or self._core.leaf_count == 0:
             raise ValueError("the tree is empty: insert rows first")
         return self._core
@@ -292,42 +309,27 @@ class CFTree:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the whole tree; `load` gives it back so that it goes on to the same bits."""
-        files.write(path, "tree", *self._to_file())
+        from .storage.loading import save
+
+        save(path, self)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> CFTree:
         """The tree in a file, or that of the model in it."""
-        tree: CFTree = load_as(cls, "tree", path)
+        from .storage.loading import load_as
+
+        tree: CFTree = load_as(cls, path)
         return tree
 
-    def _to_file(self) -> tuple[dict[str, Any], files.Arrays]:
-        parameters = {
-            "threshold": self._initial_threshold,
-            "max_leaves": self.max_leaves,
-            "max_memory": self.max_memory,
-            "distance": self.distance,
-            "absorption": self.absorption,
-            "branching": self.branching,
-            "dtype": None if self.dtype is None else self.dtype.name,
-        }
-        if self._threads > 1:
-            parameters["n_jobs"] = self._threads
-        with self._lock:
-            header, arrays = tree_state.stored(self._core)
-        return {"parameters": parameters, **header}, arrays
+    def __getstate__(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        from .storage.tree import to_file
 
-    @classmethod
-    def _from_file(cls, state: dict[str, Any], arrays: files.Arrays) -> CFTree:
-        tree = cls(**state["parameters"])
-        own = {name: array for name, array in arrays.items() if not name.startswith("run.")}
-        tree._reset(tree_state.restored(state, own, tree._core_options, tree._threads))
-        return tree
+        return to_file(self)
 
-    def __getstate__(self) -> tuple[dict[str, Any], files.Arrays]:
-        return self._to_file()
+    def __setstate__(self, state: tuple[dict[str, Any], dict[str, NDArray[Any]]]) -> None:
+        from .storage.tree import from_file
 
-    def __setstate__(self, state: tuple[dict[str, Any], files.Arrays]) -> None:
-        self.__dict__.update(CFTree._from_file(*state).__dict__)
+        self.__dict__.update(from_file(*state).__dict__)
 
 
 def _check_width(columns: int, expected: int) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 import silverbirch as sb
 from commands import silverbirch
-from silverbirch.storage import container as files
+from silverbirch.storage import container
 
 COMMANDS = ["cluster", "aggregate", "merge", "cut", "info", "report", "demo"]
 
@@ -335,9 +335,9 @@ def test_info_shows_names_as_they_are_and_does_not_obey_them(rows, tmp_path):
     ],
 )
 def test_info_of_a_file_with_wrong_content_is_one_line_that_names_it(kind, change, model):
-    _, state, arrays = files.read(model)
+    _, state, arrays = container.read(model)
     change(state)
-    files.write(model, kind, state, arrays)
+    container.write(model, kind, state, arrays)
     result = silverbirch("info", model)
     assert result.exit_code == 1
     assert result.stderr.startswith(f"Error: {model} does not tell ")

@@ -7,9 +7,9 @@ import silverbirch as sb
 
 @parametrize_with_checks(
     [
-        sb.Betula(),
-        sb.Betula(n_clusters=1, max_leaves=10),
-        sb.Betula(linkage="complete", mode="centers", threshold=0.1),
+        sb.Betula(n_clusters=3),
+        sb.Betula(n_clusters=3, max_leaves=10),
+        sb.Betula(n_clusters=3, linkage="complete", mode="centers", threshold=0.1),
     ]
 )
 def test_the_estimator_passes_every_check_of_scikit_learn(estimator, check):

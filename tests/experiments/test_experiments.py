@@ -129,7 +129,7 @@ def test_size_order_has_the_same_merges_smaller_clusters_first(n, seed):
 def test_size_order_undoes_large_clusters_where_height_order_undoes_high_ones():
     X = np.array([[0], [8], [100], [100.1], [100.3]])
     Z = sb.linkage(X, "single")
-    assert sb.Dendrogram(Z).cut(n_clusters=3).tolist() == [0, 1, 2, 2, 2]
+    assert sb.Dendrogram(Z).cut(n_clusters=3).tolist() == [1, 2, 0, 0, 0]
     assert sb.Dendrogram(size_before_height(Z, Z[:, 3])).cut(n_clusters=3).tolist() == [0, 0, 1, 1, 2]
 
 
@@ -186,7 +186,7 @@ def test_a_job_has_a_process_and_a_peak_of_its_own_and_failure_is_a_row_that_is_
 
 
 def test_a_matrix_that_does_not_fit_is_left_out_and_says_why(tmp_path, monkeypatch):
-    monkeypatch.setattr(runner, "_free_memory", lambda: 1_000)
+    monkeypatch.setattr(runner, "free_memory", lambda: 1_000)
     job = ClusterJob("uniform", 300, FULL, "ward", 10, algorithm="anderberg")
     rows = RawRows(tmp_path / "rows.jsonl")
     runner.run([job], rows, isolated=False, say=quiet)

@@ -9,6 +9,9 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, Normalizer, StandardScaler
 
+from silverbirch import CFTree
+from silverbirch.model import AggregateModel
+from silverbirch.pipeline.aggregation import Aggregation, Counts
 from silverbirch.pipeline.preparation import ColumnStatistics, Preparation
 from silverbirch.rows import read_chunks
 
@@ -28,12 +31,12 @@ def prepared(X, preparation, chunk_rows=64):
     if preparation.needs_statistics:
         statistics = None
         for chunk in source.chunks():
-            found = ColumnStatistics.of(preparation.complete(chunk, source).rows)
+            found = ColumnStatistics.of(preparation.complete(chunk, source).counted)
             statistics = found if statistics is None else statistics.joined_with(found)
         preparation = preparation.from_statistics(statistics)
-    parts = [(chunk, preparation.apply(chunk, source)) for chunk in source.chunks()]
-    kept = [np.ones(len(chunk.rows), bool) if part.kept is None else part.kept for chunk, part in parts]
-    return np.concatenate([part.rows for _, part in parts]), np.concatenate(kept), sum(p.filled for _, p in parts)
+    parts = [preparation.apply(chunk, source) for chunk in source.chunks()]
+    kept = np.concatenate([np.ones(len(part), bool) if part.weight is None else part.weight > 0 for part in parts])
+    return np.concatenate([part.counted for part in parts]), kept
 
 
 @pytest.mark.parametrize("scale", SCALERS)
@@ -48,16 +51,15 @@ def test_chunks_prepared_one_by_one_equal_a_pipeline_of_scikit_learn(missing, sc
     rows = X[whole] if missing == "drop" else X
     expected = make_pipeline(*steps).fit_transform(rows) if steps else rows
 
-    found, kept, filled = prepared(X, Preparation(missing, scale, metric))
+    found, kept = prepared(X, Preparation(missing, scale, metric))
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
     np.testing.assert_array_equal(kept, whole if missing == "drop" else np.ones(len(X), bool))
-    assert filled == (np.isnan(X).sum() if missing == "mean" else 0)
 
 
 @pytest.mark.parametrize("scale", SCALERS)
 def test_float32_rows_stay_float32_and_lose_no_digits_far_from_the_origin(scale):
     X = table(dtype=np.float32)
-    found, _, _ = prepared(X, Preparation("error", scale, "euclidean"))
+    found, _ = prepared(X, Preparation("error", scale, "euclidean"))
     assert found.dtype == np.float32
     if SCALERS[scale]:
         expected = SCALERS[scale]().fit_transform(X.astype(np.float64))
@@ -116,9 +118,28 @@ def test_a_row_without_direction_is_refused_or_dropped():
     X[[5, 200]] = 0
     with pytest.raises(ValueError, match=r"row 5 .*direction"):
         prepared(X, Preparation(metric="cosine"))
-    found, kept, _ = prepared(X, Preparation("drop", metric="cosine"))
+    found, kept = prepared(X, Preparation("drop", metric="cosine"))
     assert np.flatnonzero(~kept).tolist() == [5, 200]
     np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1)
+
+
+@pytest.mark.parametrize("scale", SCALERS)
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_a_tree_of_rows_that_are_left_out_is_the_tree_of_the_others(scale, metric):
+    X = table(holes=0.05)
+    source = read_chunks(X, chunk_rows=64)
+    aggregation = Aggregation(source, AggregateModel(max_leaves=50), Preparation("drop", scale, metric))
+    aggregation.run(lambda _: None)
+    rows, kept = prepared(X, Preparation("drop", scale, metric))
+    assert aggregation.counts == Counts(rows=len(X), dropped=int((~kept).sum()))
+    assert aggregation.model.features_ == CFTree(max_leaves=50).insert(rows).features
+
+
+def test_missing_values_that_are_filled_in_are_counted():
+    X = table(holes=0.05)
+    aggregation = Aggregation(read_chunks(X, chunk_rows=64), AggregateModel(max_leaves=50), Preparation("mean"))
+    aggregation.run(lambda _: None)
+    assert aggregation.counts == Counts(rows=len(X), filled=int(np.isnan(X).sum()))
 
 
 def test_a_column_without_values_is_named():

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_digits
 
 import silverbirch as sb
+from silverbirch.checks import bytes_text
 from silverbirch.report import numbers
 from silverbirch.report.accuracy import accuracy_of
 from silverbirch.report.clusters import cluster_table, clusters_of
@@ -372,14 +373,14 @@ def test_a_record_reads_like_one():
         "columns": ["lat", "lon"],
     }
     plain, parameters, files = Page(record_tables(json.loads(json.dumps(record)))).tables
-    assert plain == [["peak memory", "187.4 MB"], ["columns", "lat, lon"]]
+    assert plain == [["peak memory", "187 MB"], ["columns", "lat, lon"]]
     assert parameters == [
         ["n clusters", "12,000"],
         ["distance threshold", "3.5"],
         ["max memory", "–"],
         ["refine", "no"],
     ]
-    assert files == [["name", "size", "rows"], ["a.parquet", "512 bytes", ""], ["b.csv", "", "7"]]
+    assert files == [["name", "size", "rows"], ["a.parquet", "512 B", ""], ["b.csv", "", "7"]]
 
 
 def test_a_long_list_is_cut_short_and_says_so():
@@ -417,9 +418,10 @@ def test_numbers_keep_four_digits(value):
         (numbers.trimmed(3.5), "3.5"),
         (numbers.trimmed(1500000.0), "1,500,000"),
         (numbers.trimmed(1e-9), "1e−09"),
-        (numbers.size_in_bytes(0), "0 bytes"),
-        (numbers.size_in_bytes(1000), "1.0 kB"),
-        (numbers.size_in_bytes(3e12), "3.0 TB"),
+        (bytes_text(0), "0 B"),
+        (bytes_text(999_600), "1 MB"),
+        (bytes_text(1234), "1.23 kB"),
+        (bytes_text(3e12), "3 TB"),
         (numbers.counted(1, "leaf", "leaves"), "1 leaf"),
     ],
 )

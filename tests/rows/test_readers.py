@@ -2,6 +2,8 @@
 
 import gzip
 import itertools
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import silverbirch as sb
-from silverbirch.rows import START, Position, is_stream
+from silverbirch.rows import START, Chunk, Position, source_of
 from tables import FORMATS, NUMBERS, all_rows, frame, write
 
 
@@ -277,16 +279,51 @@ def test_a_group_of_rows_without_values_does_not_hide_the_extremes_of_the_others
     assert sb.read_chunks(tmp_path).extremes() == (1.0, 2.0)
 
 
-@pytest.mark.parametrize(
-    ("what", "streams"),
-    [
-        ("rows.csv", True), (["a.csv", "b.csv"], True), (iter([]), True), (pa.table({"x": [1.0]}), True),
-        (pa.table({"x": [1.0]}).to_reader(), True), (np.ones((2, 2)), False), ([[1.0]], False), ([], False),
-        (pd.DataFrame({"x": [1.0]}), False), (None, False), (3, False), ([["a", "b"]], False),
-    ],
-)  # fmt: skip
-def test_what_has_to_be_read_in_chunks(what, streams):
-    assert is_stream(what) == streams
+@pytest.mark.parametrize("kind", ["array", "list", "frame", "Arrow table", "generator", "path", "paths", "chunk"])
+def test_whatever_holds_the_rows_the_source_gives_them_in_chunks(kind, tmp_path):
+    X = np.random.default_rng(0).normal(size=(70_000, 3))
+    table = pd.DataFrame(X, columns=["x", "y", "z"])
+    what = {
+        "array": lambda: X,
+        "list": X.tolist,
+        "frame": lambda: table,
+        "Arrow table": lambda: pa.Table.from_pandas(table),
+        "generator": lambda: iter(np.array_split(X, 7)),
+        "path": lambda: write(table, tmp_path / "rows.parquet"),
+        "paths": lambda: [write(table, tmp_path / "rows.parquet")],
+        "chunk": lambda: Chunk(X, Position(3, 50), Position(4, 0)),
+    }[kind]()
+    source = source_of(what)
+    chunks = list(source.chunks())
+    np.testing.assert_array_equal(np.concatenate([chunk.rows for chunk in chunks]), X)
+    assert (source.n_rows or len(X), source.n_dimensions) == X.shape
+    if kind in ("array", "list", "chunk"):
+        assert len(chunks) == 1
+    else:
+        assert len(chunks) > 1
+    assert np.shares_memory(chunks[0].rows, X) == (kind in ("array", "chunk", "generator"))
+    assert not any(chunk.checked for chunk in chunks)
+    assert all(before.end == after.begin for before, after in itertools.pairwise(chunks))
+
+
+def test_weights_go_with_the_rows_of_their_chunk():
+    X, weight = np.ones((70_000, 3)), np.arange(70_000.0)
+    for what in (X, pd.DataFrame(X), pa.table({"x": X[:, 0]})):
+        chunks = list(source_of(what, weight).chunks())
+        np.testing.assert_array_equal(np.concatenate([chunk.weight for chunk in chunks]), weight)
+        assert all(len(chunk.weight) == len(chunk) for chunk in chunks)
+
+
+@pytest.mark.parametrize(("value", "why"), [(np.nan, "finite"), (-np.inf, "finite"), (2e100, "overflow")])
+def test_a_bad_value_is_refused_once_with_its_place(value, why):
+    X = np.ones((70_000, 3))
+    X[69_999, 2] = value
+    source = source_of(pd.DataFrame(X, columns=["x", "y", "z"]))
+    *good, bad = source.chunks()
+    assert all(source.checked(chunk).checked for chunk in good)
+    with pytest.raises(ValueError, match=rf"^X: row 69999, column 'z' is {re.escape(f'{value:g}')}: .*{why}"):
+        source.checked(bad)
+    assert source.checked(replace(bad, checked=True)).rows is bad.rows
 
 
 @pytest.mark.parametrize("end", ["", "\n"])

@@ -7,7 +7,8 @@ import pyarrow as pa
 import pytest
 
 import silverbirch as sb
-from silverbirch.rows import Position
+from silverbirch.rows import Position, source_of
+from silverbirch.rows.memory_source import MemorySource
 from tables import NUMBERS, all_rows, frame
 
 
@@ -150,5 +151,5 @@ def test_reading_can_begin_at_a_later_chunk_of_a_generator():
 def test_a_mapped_file_is_converted_chunk_by_chunk(tmp_path):
     half = np.lib.format.open_memmap(tmp_path / "rows.npy", "w+", np.float16, (300, 3), fortran_order=True)
     half[:] = np.random.default_rng(0).normal(size=half.shape)
-    assert sb.rows.is_stream(half)
+    assert not isinstance(source_of(half), MemorySource)
     np.testing.assert_array_equal(all_rows(sb.read_chunks(half, chunk_rows=64)), np.asarray(half, np.float32))

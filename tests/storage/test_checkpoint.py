@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from commands import silverbirch
-from silverbirch.storage import container as files
+from silverbirch.storage import container
 
 KILLING = Path(__file__).parents[1] / "killing.py"
 KILLS = 15
@@ -143,13 +143,13 @@ def test_a_damaged_checkpoint_is_refused(run, tmp_path):
         lambda state, arrays: state.update(position=[0, -3]),
         lambda state, arrays: state.update(counts={"rows": 3, "sheep": 4}),
         lambda state, arrays: state.update(model={}),
-        lambda state, arrays: arrays.pop("model.first_rows"),
+        lambda state, arrays: arrays.pop("model.tree.0.mean"),
     ],
 )
 def test_a_checkpoint_with_wrong_content_is_refused(damage, run, tmp_path):
-    kind, state, arrays = files.read(tmp_path / "state.sb")
+    kind, state, arrays = container.read(tmp_path / "state.sb")
     damage(state, arrays)
-    files.write(tmp_path / "state.sb", kind, state, arrays)
+    container.write(tmp_path / "state.sb", kind, state, arrays)
     wrong = silverbirch(*run, "-k", "9", "--max-leaves", "100")
     assert wrong.exit_code == 1
     assert "does not hold a whole checkpoint" in wrong.stderr

@@ -18,7 +18,7 @@ from safetensors.numpy import load_file, save_file
 
 import silverbirch as sb
 from model_files import assert_refused, assert_same_arrays, entry, file_of, header_of, sealed
-from silverbirch.storage import container as files
+from silverbirch.storage import container
 from silverbirch.storage.atomic import new_file
 
 ARRAYS = {
@@ -42,8 +42,8 @@ def path(tmp_path):
 
 
 def test_what_is_written_comes_back(path):
-    files.write(path, "thing", STATE, ARRAYS)
-    kind, state, arrays = files.read(path)
+    container.write(path, "thing", STATE, ARRAYS)
+    kind, state, arrays = container.read(path)
     assert (kind, state) == ("thing", STATE)
     assert_same_arrays(arrays, ARRAYS)
 
@@ -63,14 +63,14 @@ names = st.text(min_size=1, max_size=8).filter(lambda name: name != "__metadata_
 @given(st.dictionaries(st.text(), json_values), st.dictionaries(names, any_array, max_size=4))
 def test_any_values_and_arrays_come_back(tmp_path_factory, state, arrays):
     path = tmp_path_factory.mktemp("any") / "any.sb"
-    files.write(path, "thing", state, arrays)
-    kind, again, same = files.read(path, "thing")
+    container.write(path, "thing", state, arrays)
+    kind, again, same = container.read(path, "thing")
     assert (kind, again) == ("thing", state)
     assert_same_arrays(same, arrays)
 
 
 def test_the_package_safetensors_reads_our_files(path):
-    files.write(path, "thing", STATE, ARRAYS)
+    container.write(path, "thing", STATE, ARRAYS)
     assert_same_arrays(load_file(path), ARRAYS)
     with safe_open(path, "numpy") as file:
         metadata = file.metadata()
@@ -88,7 +88,7 @@ def test_a_file_of_safetensors_that_is_not_ours_is_refused(path):
 
 
 def test_the_layout_is_the_documented_one(path):
-    files.write(path, "thing", {"k": 5}, {"b": np.array([1, 2], np.uint8), "a": np.array([0.5])})
+    container.write(path, "thing", {"k": 5}, {"b": np.array([1, 2], np.uint8), "a": np.array([0.5])})
     content = path.read_bytes()
     (length,) = struct.unpack("<Q", content[:8])
     assert length % 8 == 0
@@ -104,13 +104,13 @@ def test_the_layout_is_the_documented_one(path):
 
 def test_files_made_by_hand_are_read(path):
     path.write_bytes(file_of("thing", {"k": 5}, ARRAYS))
-    kind, state, arrays = files.read(path)
+    kind, state, arrays = container.read(path)
     assert (kind, state) == ("thing", {"k": 5})
     assert_same_arrays(arrays, ARRAYS)
 
 
 def test_every_array_begins_at_a_multiple_of_the_size_of_its_numbers(path):
-    files.write(path, "thing", {}, ARRAYS)
+    container.write(path, "thing", {}, ARRAYS)
     content = path.read_bytes()
     length = int.from_bytes(content[:8], "little")
     header = json.loads(content[8 : 8 + length])
@@ -119,9 +119,9 @@ def test_every_array_begins_at_a_multiple_of_the_size_of_its_numbers(path):
 
 
 def test_the_same_content_gives_the_same_bytes(path):
-    files.write(path, "thing", STATE, ARRAYS)
+    container.write(path, "thing", STATE, ARRAYS)
     first = path.read_bytes()
-    files.write(path, "thing", STATE, dict(reversed(ARRAYS.items())))
+    container.write(path, "thing", STATE, dict(reversed(ARRAYS.items())))
     assert path.read_bytes() == first
 
 
@@ -137,8 +137,8 @@ def test_the_same_content_gives_the_same_bytes(path):
     ids=["strided", "Fortran", "big-endian", "big-endian counts", "broadcast"],
 )
 def test_arrays_of_any_layout_come_back_plain(path, array):
-    files.write(path, "thing", {}, {"x": array})
-    assert_same_arrays(files.read(path)[2], {"x": np.array(array, dtype=array.dtype.newbyteorder("="), order="C")})
+    container.write(path, "thing", {}, {"x": array})
+    assert_same_arrays(container.read(path)[2], {"x": np.array(array, dtype=array.dtype.newbyteorder("="), order="C")})
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_arrays_of_any_layout_come_back_plain(path, array):
 )
 def test_arrays_of_other_types_are_not_written(path, bad):
     with pytest.raises(TypeError, match=r"x holds .*: a file holds arrays of float64, int64, float32, uint32, uint8"):
-        files.write(path, "thing", {}, {"x": bad})
+        container.write(path, "thing", {}, {"x": bad})
     assert list(path.parent.iterdir()) == []
 
 
@@ -154,16 +154,16 @@ def test_arrays_of_other_types_are_not_written(path, bad):
 def test_values_that_json_does_not_know_are_not_written(path, bad):
     path.write_bytes(b"old")
     with pytest.raises((TypeError, ValueError), match="JSON"):
-        files.write(path, "thing", bad, {})
+        container.write(path, "thing", bad, {})
     assert path.read_bytes() == b"old"
     assert list(path.parent.iterdir()) == [path]
 
 
 def test_more_values_than_are_read_are_not_written(path):
     with pytest.raises(ValueError, match="a file has room for 8388608: shorten them"):
-        files.write(path, "thing", {"a": "x" * files._LARGEST_HEADER}, {})
+        container.write(path, "thing", {"a": "x" * container._LARGEST_HEADER}, {})
     with pytest.raises(ValueError, match="must be a word"):
-        files.write(path, "Two words", {}, {})
+        container.write(path, "Two words", {}, {})
     assert not path.exists()
 
 
@@ -188,28 +188,28 @@ def test_a_link_stays_a_link(path):
     target = path.with_name("target.sb")
     target.write_bytes(b"old")
     path.symlink_to(target)
-    files.write(path, "thing", {}, {})
+    container.write(path, "thing", {}, {})
     assert path.is_symlink()
-    assert files.read(target)[0] == "thing"
+    assert container.read(target)[0] == "thing"
 
 
 def test_what_is_not_a_file_is_not_replaced(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"there is no folder .*nowhere"):
-        files.write(tmp_path / "nowhere" / "x.sb", "thing", {}, {})
+        container.write(tmp_path / "nowhere" / "x.sb", "thing", {}, {})
     with pytest.raises(IsADirectoryError, match="it is a folder"):
-        files.write(tmp_path, "thing", {}, {})
+        container.write(tmp_path, "thing", {}, {})
     with pytest.raises(FileExistsError, match="it is a device"):
-        files.write(os.devnull, "thing", {}, {})
+        container.write(os.devnull, "thing", {}, {})
 
 
 def test_threads_may_save_to_the_same_path(path):
     arrays = [{"x": np.full(100_000, float(n))} for n in range(4)]
-    threads = [threading.Thread(target=files.write, args=(path, "thing", {}, a)) for a in arrays for _ in range(5)]
+    threads = [threading.Thread(target=container.write, args=(path, "thing", {}, a)) for a in arrays for _ in range(5)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(np.unique(files.read(path)[2]["x"])) == 1
+    assert len(np.unique(container.read(path)[2]["x"])) == 1
     assert list(path.parent.iterdir()) == [path]
 
 
@@ -224,7 +224,7 @@ def small():
 
 def test_the_small_file_is_whole(path, small):
     path.write_bytes(small)
-    assert files.read(path)[1] == {"k": 5}
+    assert container.read(path)[1] == {"k": 5}
 
 
 def test_a_file_cut_short_at_any_byte_is_refused(path, small):
@@ -306,16 +306,16 @@ def test_a_file_that_is_no_model_is_refused(path, content):
 
 def test_a_missing_file_is_not_found_and_a_folder_is_a_folder(path):
     with pytest.raises(FileNotFoundError):
-        files.read(path)
+        container.read(path)
     with pytest.raises(OSError, match=str(path.parent)):
-        files.read(path.parent)
+        container.read(path.parent)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")
 def test_a_pipe_is_refused_and_not_waited_for(path):
     os.mkfifo(path)
     with pytest.raises(sb.ModelFileError, match="is not a file"):
-        files.read(path)
+        container.read(path)
 
 
 @pytest.mark.parametrize("version", ["2", "10", "123456789"])
@@ -325,6 +325,6 @@ def test_a_file_of_a_newer_format_asks_for_an_update(path, version):
 
 
 def test_a_file_of_another_kind_is_refused(path):
-    files.write(path, "forest", {}, {})
+    container.write(path, "forest", {}, {})
     with pytest.raises(sb.ModelFileError, match=r"any.sb holds a forest, not a tree"):
-        files.read(path, "tree")
+        container.read(path, "tree")

@@ -13,7 +13,7 @@ from safetensors.numpy import load_file
 
 import silverbirch as sb
 from model_files import assert_refused, assert_same_arrays, entry, header_of, sealed
-from silverbirch.storage import container as files
+from silverbirch.storage import container
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def test_a_hostile_header_is_refused(path, header):
 
 def test_the_hostile_headers_start_from_a_good_one(path):
     path.write_bytes(sealed(header_with(b"[2]", b"[2]"), bytes(24)))
-    assert {name: array.shape for name, array in files.read(path)[2].items()} == {"x": (2,), "y": (1,)}
+    assert {name: array.shape for name, array in container.read(path)[2].items()} == {"x": (2,), "y": (1,)}
 
 
 @pytest.mark.parametrize("length", [0, 1, 8, 50, 60, 150, 10**6, 2**24, 2**31, 2**63, 2**64 - 1])
@@ -117,7 +117,7 @@ def test_a_header_changed_anywhere_is_refused_or_reads_as_safetensors_reads_it(t
         text = text[:begin] + b"".join(data.draw(st.lists(fragments, max_size=3))) + text[end:]
     path.write_bytes(sealed(text, bytes(range(24))))
     try:
-        _, _, arrays = files.read(path)
+        _, _, arrays = container.read(path)
     except sb.ModelFileError:
         return
     try:
@@ -174,8 +174,8 @@ def test_a_file_larger_than_the_machine_is_refused(path, monkeypatch):
     with path.open("wb") as file:
         file.write(sealed(header))
         file.truncate(8 + len(header) + 2**23)
-    monkeypatch.setattr(files, "physical_memory", lambda: 2**22)
+    monkeypatch.setattr(container, "physical_memory", lambda: 2**22)
     with pytest.raises(
         sb.MemoryLimitError, match=r"any.sb cannot be loaded: it is 8.39 MB and the machine has 4.19 MB"
     ):
-        files.read(path)
+        container.read(path)

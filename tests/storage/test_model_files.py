@@ -13,8 +13,9 @@ from sklearn.exceptions import NotFittedError
 import silverbirch as sb
 from model_files import file_of
 from models import LINKAGES, groups, points, state
-from silverbirch.storage import container as files
-from silverbirch.storage.provenance import RunState
+from silverbirch.pipeline.provenance import RunState
+from silverbirch.storage import container
+from silverbirch.storage.loading import content_of
 from trees import assert_same_bits, snapshot
 
 X = groups(400)
@@ -160,7 +161,7 @@ def test_another_linkage_of_a_loaded_model_is_that_of_the_leaves(path):
 def test_a_model_that_was_not_clustered_yet_clusters_after_loading(path):
     model = chunked()
     again = by_file(model, path)
-    assert "Z" not in files.read(path)[2]
+    assert "Z" not in container.read(path)[2]
     assert_same_model(model, again)
 
 
@@ -184,7 +185,7 @@ def test_names_of_columns_come_back(path):
 
 
 def test_a_model_of_more_threads_than_this_machine_has_can_be_loaded(path):
-    values, arrays = fitted()._to_file()
+    _, values, arrays = content_of(fitted())
     values["parameters"]["n_jobs"] = -1000
     path.write_bytes(file_of("model", values, arrays))
     assert sb.load(path).n_jobs == -1000
@@ -213,12 +214,12 @@ def test_parameters_that_could_not_be_loaded_are_not_saved(path):
 
 def test_what_others_keep_in_the_file_is_left_alone(path):
     for kind, thing in {"model": fitted(), "dendrogram": fitted().dendrogram_, "features": fitted().features_}.items():
-        values, arrays = thing._to_file()
-        files.write(path, kind, *RunState(columns=None, record={"rows": 5}).added_to(values, arrays))
+        _, values, arrays = content_of(thing)
+        container.write(path, kind, *RunState(columns=None, record={"rows": 5}).added_to(values, arrays))
         again = sb.load(path)
         assert type(again) is type(thing)
         again.save(path)
-        assert files.read(path)[1:2] == (values,)
+        assert container.read(path)[1:2] == (values,)
 
 
 # --- less out of more
@@ -286,7 +287,7 @@ def test_a_file_without_features_says_so(path):
 
 
 def test_a_kind_that_this_version_does_not_know_is_refused(path):
-    files.write(path, "forest", {}, {})
+    container.write(path, "forest", {}, {})
     with pytest.raises(sb.ModelFileError, match="holds a forest, none of features, tree, dendrogram, model"):
         sb.load(path)
     for cls in CLASSES:

@@ -8,17 +8,14 @@ import pytest
 
 import silverbirch as sb
 from model_files import file_of
-from silverbirch.storage import container as files
+from silverbirch.storage import container
+from silverbirch.storage.tree import from_file, parameters_of, to_file
 from trees import random_rows as rows
 from trees import snapshot
 
 
 def small_tree():
     return sb.CFTree(max_leaves=12, branching=3).insert(rows(60))
-
-
-def parameters_of(tree):
-    return tree._to_file()[0]["parameters"]
 
 
 def by_file(tree, path):
@@ -110,8 +107,8 @@ def test_saving_replaces_the_old_file_and_leaves_nothing_else(path):
 def test_the_same_tree_gives_the_same_bytes_in_the_file(path):
     small_tree().save(path)
     first = path.read_bytes()
-    kind, state, arrays = files.read(path)
-    expected_state, expected = small_tree()._to_file()
+    kind, state, arrays = container.read(path)
+    expected_state, expected = to_file(small_tree())
     assert (kind, state) == ("tree", expected_state)
     assert {k: a.tobytes() for k, a in arrays.items()} == {k: a.tobytes() for k, a in expected.items()}
     sb.CFTree.load(path).save(path)
@@ -125,11 +122,11 @@ def test_paths_may_be_strings(path):
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_what_others_keep_in_the_file_is_left_alone(path, n_jobs):
     tree = sb.CFTree(max_leaves=300, n_jobs=n_jobs).insert(rows(3000))
-    state, arrays = tree._to_file()
-    files.write(path, "tree", state | {"run": {"rows": 5}}, arrays | {"run.center": np.ones(2)})
+    state, arrays = to_file(tree)
+    container.write(path, "tree", state | {"run": {"rows": 5}}, arrays | {"run.center": np.ones(2)})
     assert snapshot(sb.CFTree.load(path)) == snapshot(tree)
-    assert snapshot(sb.CFTree._from_file(*files.read(path)[1:])) == snapshot(tree)
-    assert files.read(path)[1]["run"] == {"rows": 5}
+    assert snapshot(from_file(*container.read(path)[1:])) == snapshot(tree)
+    assert container.read(path)[1]["run"] == {"rows": 5}
 
 
 # --- damage
@@ -151,16 +148,16 @@ def test_objects_in_a_file_are_never_unpickled(path):
         def __reduce__(self):
             return (pytest.fail, ("a pickle in the file was run",))
 
-    state, arrays = small_tree()._to_file()
+    state, arrays = to_file(small_tree())
     with pytest.raises(TypeError, match=r"0.weight holds object"):
-        files.write(path, "tree", state, arrays | {"0.weight": np.array([Bomb()], dtype=object)})
+        container.write(path, "tree", state, arrays | {"0.weight": np.array([Bomb()], dtype=object)})
     path.write_bytes(file_of("tree", state, arrays | {"0.weight": np.frombuffer(pickle.dumps(small_tree()), np.uint8)}))
     with pytest.raises(sb.ModelFileError, match=r"does not hold a whole tree"):
         sb.CFTree.load(path)
 
 
 def test_a_file_of_another_kind_is_refused(path):
-    files.write(path, "forest", *small_tree()._to_file())
+    container.write(path, "forest", *to_file(small_tree()))
     with pytest.raises(sb.ModelFileError, match=r"tree.sb holds a forest, not a tree"):
         sb.CFTree.load(path)
 
@@ -169,7 +166,7 @@ def test_a_file_of_another_kind_is_refused(path):
 
 
 def hostile(path, change_header=None, change_arrays=None):
-    header, arrays = small_tree()._to_file()
+    header, arrays = to_file(small_tree())
     header, arrays = copy.deepcopy(header), {name: a.copy() for name, a in arrays.items()}
     for change, target in ((change_header, header), (change_arrays, arrays)):
         if callable(change):
@@ -186,7 +183,7 @@ def assert_refused(path, match=r"tree.sb does not hold a whole tree: ."):
 
 
 def test_the_hostile_files_start_from_a_tree_of_several_levels(path):
-    assert small_tree()._to_file()[0]["levels"] > 2
+    assert to_file(small_tree())[0]["levels"] > 2
     assert snapshot(sb.CFTree.load(hostile(path))) == snapshot(small_tree())
 
 

@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
-#include <stdexcept>
-#include <string>
 
 #include "silverbirch/base/parallel.hpp"
 #include "silverbirch/features/block_kernels.hpp"
@@ -24,15 +21,6 @@ bool is_fine(Scalar value) {
   return std::abs(value) <= kLargest<Scalar>;
 }
 
-[[noreturn]] void refuse(std::size_t row, std::size_t column, double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%g", value);
-  throw std::invalid_argument("row " + std::to_string(row) + ", column " + std::to_string(column) + " is " + text +
-                              (std::isfinite(value)
-                                   ? ": beyond 1e100 products overflow; rescale the data first"
-                                   : ": every value must be a finite number; drop or fill such rows first"));
-}
-
 }  // namespace
 
 template <class Scalar>
@@ -41,7 +29,7 @@ void check_some(const Scalar* rows, std::size_t begin, std::size_t end, std::siz
   if (block_kernels().all_within(first, (end - begin) * dim, kLargest<Scalar>)) return;
   const Scalar* wrong = std::find_if_not(first, last, is_fine<Scalar>);
   const auto place = static_cast<std::size_t>(wrong - rows);
-  refuse(place / dim, place % dim, *wrong);
+  throw BadValue(place / dim, place % dim, *wrong);
 }
 
 template void check_some(const float*, std::size_t, std::size_t, std::size_t);
@@ -55,8 +43,8 @@ void check_coordinates(const Scalar* rows, std::size_t row_count, std::size_t di
   try {
     parallel_for(row_count, piece, threads, chance_to_stop,
                  [&](std::size_t begin, std::size_t end) { check_some(rows, begin, end, dim); });
-  } catch (const std::invalid_argument&) {
-    check_some(rows, 0, row_count, dim);  // of several, the first one is told, whichever thread came upon one
+  } catch (const BadValue&) {
+    check_some(rows, 0, row_count, dim);  // throws the first one, whichever thread came upon one
     throw;
   }
 }

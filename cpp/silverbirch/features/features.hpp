@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
 #include <vector>
 
 #include "silverbirch/base/progress.hpp"
@@ -61,7 +62,19 @@ template <class Scalar>
 Features grouped(const Scalar* rows, const double* weights, const std::int64_t* group_of_row, std::size_t row_count,
                  std::size_t dim, std::size_t group_count, const Progress& progress);
 
-// Throws std::invalid_argument at the first value that is not finite or too large to square.
+// A value that is not finite or too large to square, and its place.
+struct BadValue : std::invalid_argument {
+  BadValue(std::size_t row_, std::size_t column_, double value_)
+      : std::invalid_argument("a value is not finite or too large to square"),
+        row(row_),
+        column(column_),
+        value(value_) {}
+
+  std::size_t row, column;
+  double value;
+};
+
+// Throws the first BadValue of the rows.
 template <class Scalar>
 void check_coordinates(const Scalar* rows, std::size_t row_count, std::size_t dim, std::size_t threads,
                        const Progress& progress);

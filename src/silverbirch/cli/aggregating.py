@@ -10,13 +10,15 @@ from typing import Any
 
 from ..model import AggregateModel
 from ..pipeline.aggregation import Aggregation
+from ..pipeline.labels import check_labels
 from ..pipeline.preparation import Preparation
+from ..pipeline.provenance import RunState
 from ..pipeline.record import Record
 from ..plot import check_drawing
 from ..rows import RowSource, read_chunks
-from ..storage.atomic import check_free, check_labels, remove_leftovers
+from ..storage.atomic import check_free, remove_leftovers
 from ..storage.checkpoint import Checkpoint
-from ..storage.provenance import RunState
+from ..storage.tree import parameters_of
 from .console import Voice
 from .progress import pass_progress
 
@@ -129,7 +131,7 @@ class Job:
         identity = {
             "input": self.record.input,
             "preparation": {name: value for name, value in self.reading.parameters().items() if name != "id_column"},
-            "tree": self.model._new_tree()._to_file()[0]["parameters"],
+            "tree": parameters_of(self.model._new_tree()),
         }
         return Checkpoint(self.checkpoint_path, self.checkpoint_seconds, identity, list(self.outputs.wanted().values()))
 

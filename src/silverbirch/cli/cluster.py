@@ -8,8 +8,8 @@ from pathlib import Path
 from ..model import AggregateModel
 from ..pipeline.budget import model_memory
 from ..pipeline.preparation import Preparation
+from ..pipeline.provenance import RunState
 from ..pipeline.record import Record
-from ..storage.provenance import RunState
 from . import options
 from .aggregating import Job, Outputs, Reading
 from .console import Voice, failing_cleanly, usage

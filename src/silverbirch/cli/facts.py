@@ -9,31 +9,30 @@ from ..dendrogram import Dendrogram
 from ..errors import ModelFileError
 from ..features import ClusterFeatures
 from ..model import AggregateModel
-from ..storage import container as files
+from ..pipeline.provenance import RunState
+from ..storage import container
 from ..storage.checkpoint import KIND as CHECKPOINT
 from ..storage.loading import restored
-from ..storage.provenance import RunState
 from ..tree import CFTree
 
 
 def file_facts(path: Path) -> dict[str, Any]:
-    kind, state, arrays = files.read(path)
+    kind, state, arrays = container.read(path)
     facts: dict[str, Any] = {"holds": kind, "bytes": path.stat().st_size}
     try:
         return facts | _of_kind(path, kind, state, arrays)
     except (AttributeError, KeyError, TypeError) as error:
-        raise ModelFileError(f"{path} does not tell what it holds: {files.one_line(error)}") from None
+        raise ModelFileError(f"{path} does not tell what it holds: {container.one_line(error)}") from None
 
 
-def _of_kind(path: Path, kind: str, state: dict[str, Any], arrays: files.Arrays) -> dict[str, Any]:
+def _of_kind(path: Path, kind: str, state: dict[str, Any], arrays: container.Arrays) -> dict[str, Any]:
     if kind == CHECKPOINT:
         identity = state["identity"]
         known = {"written by": f"silverbirch {state['silverbirch']}", "input": [f["name"] for f in identity["input"]]}
         return {**known, **state["counts"], **identity["tree"], **identity["preparation"]}
     if kind not in _FACTS:
         raise ModelFileError(f"{path} holds a {kind}: a newer silverbirch may know it")
-    restore = AggregateModel._from_file if kind == "model" else None
-    facts: dict[str, Any] = _FACTS[kind](restored(path, kind, state, arrays, restore))
+    facts: dict[str, Any] = _FACTS[kind](restored(path, kind, state, arrays))
     return facts | _of_run(RunState.of_file(path, state, arrays, facts.get("columns", 0)))
 
 

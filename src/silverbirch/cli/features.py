@@ -13,9 +13,11 @@ from ..features import ClusterFeatures
 from ..model import AggregateModel
 from ..pipeline.budget import model_memory
 from ..pipeline.preparation import Preparation
+from ..pipeline.provenance import RunState
 from ..pipeline.record import Record
-from ..storage import container as files
-from ..storage.provenance import RunState
+from ..storage import container
+from ..storage import features as features_in_file
+from ..storage.tree import parameters_of
 from ..tree import CFTree
 from . import options
 from .aggregating import Job, Outputs, Reading
@@ -75,7 +77,7 @@ def aggregate(
         model._new_tree()  # checks the parameters before anything is read
     reading = Reading(inputs, columns, numeric_only, id_column, Preparation(missing, scale, metric))
     outputs = Outputs({"features": out, "record": record}, force)
-    parameters = model._new_tree()._to_file()[0]["parameters"] | {"max_memory": max_memory} | reading.parameters()
+    parameters = parameters_of(model._new_tree()) | {"max_memory": max_memory} | reading.parameters()
     job = Job(
         reading, model, outputs, Record("aggregate", parameters), Voice(quiet, as_json), checkpoint, checkpoint_every
     )
@@ -139,9 +141,9 @@ def insert_features(paths: list[str], insert: Callable[[ClusterFeatures], Any]) 
 def read_features(path: str) -> tuple[ClusterFeatures, RunState]:
     """Those of a features file, a tree, a dendrogram or a model; and what is known of their rows."""
     features = ClusterFeatures.load(path)
-    _, state, arrays = files.read(path)
+    _, state, arrays = container.read(path)
     return features, RunState.of_file(path, state, arrays, features.n_dimensions)
 
 
 def _write(path: str, features: ClusterFeatures, state: RunState) -> None:
-    files.write(path, "features", *state.added_to(*features._to_file()))
+    container.write(path, "features", *state.added_to(*features_in_file.to_file(features)))

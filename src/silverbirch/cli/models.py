@@ -12,12 +12,12 @@ import typer
 
 from ..errors import ModelFileError
 from ..model import AggregateModel
+from ..pipeline.labels import label_writer
+from ..pipeline.provenance import RunState
 from ..pipeline.record import Record
 from ..rows import RowSource, read_chunks
-from ..storage import container as files
-from ..storage.atomic import label_writer
+from ..storage import container
 from ..storage.loading import restored
-from ..storage.provenance import RunState
 from . import options
 from .aggregating import Outputs
 from .cluster import check_cut
@@ -140,10 +140,10 @@ def info(
 
 def read_model(path: Path) -> tuple[AggregateModel, RunState]:
     """The model for prepared rows, and how they are prepared."""
-    kind, state, arrays = files.read(path)
+    kind, state, arrays = container.read(path)
     if kind != "model":
         raise ModelFileError(f"{path} is a file of the kind {kind!r}, not a model: `silverbirch cluster` makes models")
-    model = restored(path, kind, state, arrays, AggregateModel._from_file)
+    model = restored(path, kind, state, arrays)
     return model, RunState.of_file(path, state, arrays, model.n_features_in_)
 
 

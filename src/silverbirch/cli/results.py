@@ -9,11 +9,13 @@ import numpy as np
 
 from ..model import AggregateModel
 from ..pipeline.labelling import label_rows
+from ..pipeline.labels import label_writer
+from ..pipeline.provenance import RunState
 from ..pipeline.record import Record
 from ..rows import Position, RowSource
-from ..storage import container as files
-from ..storage.atomic import label_writer, new_file
-from ..storage.provenance import RunState
+from ..storage import container
+from ..storage import model as model_in_file
+from ..storage.atomic import new_file
 from .console import Voice
 from .progress import pass_progress
 
@@ -36,7 +38,7 @@ def write_labels(path: Path, source: RowSource, state: RunState, model: Aggregat
 def write_model(path: Path, model: AggregateModel, state: RunState) -> None:
     if state.columns is not None:
         model.feature_names_in_ = np.array(state.columns, dtype=object)
-    files.write(path, "model", *state.added_to(*model._to_file()))
+    container.write(path, "model", *state.added_to(*model_in_file.to_file(model)))
 
 
 def write_page(path: Path, model: AggregateModel, state: RunState, record: dict[str, object]) -> None:

@@ -8,8 +8,8 @@ import numpy as np
 
 from ..checks import bytes_text
 from ..model import AggregateModel
+from ..pipeline.provenance import RunState
 from ..pipeline.record import Record
-from ..storage.provenance import RunState
 from .console import Voice
 
 _MOST_NAMES = 8

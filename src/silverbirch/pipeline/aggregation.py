@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
+import numpy as np
+
+from ..checks import as_count
 from ..model import AggregateModel
 from ..rows import START, Position, RowSource
+from ..storage import container
+from ..storage import model as model_in_file
 from .preparation import ColumnStatistics, Preparation
 
 
@@ -52,11 +57,13 @@ class Aggregation:
             self._gather(after_chunk)
         for chunk in self.source.chunks(self.position):
             prepared = self.preparation.apply(chunk, self.source)
-            if len(prepared.rows):
-                self.model.insert(prepared.rows)
-            self.counts.rows += len(chunk.rows)
-            self.counts.dropped += len(chunk.rows) - len(prepared.rows)
-            self.counts.filled += prepared.filled
+            counted = len(prepared.counted)
+            if counted:
+                self.model.insert(prepared)
+            self.counts.rows += len(chunk)
+            self.counts.dropped += len(chunk) - counted
+            if self.preparation.missing == "mean":
+                self.counts.filled += int(np.isnan(chunk.rows).sum())
             self.position = chunk.end
             after_chunk(self)
         if not hasattr(self.model, "tree_"):
@@ -64,7 +71,7 @@ class Aggregation:
 
     def _gather(self, after_chunk: Callable[[Aggregation], Any]) -> None:
         for chunk in self.source.chunks(self.position):
-            found = ColumnStatistics.of(self.preparation.complete(chunk, self.source).rows)
+            found = ColumnStatistics.of(self.preparation.complete(chunk, self.source).counted)
             self.statistics = found if self.statistics is None else self.statistics.joined_with(found)
             self.position = chunk.end
             after_chunk(self)
@@ -72,3 +79,37 @@ class Aggregation:
             raise ValueError("no row is left: each one has a missing value")
         self.preparation = self.preparation.from_statistics(self.statistics.checked(self.source.names))
         self.position = START
+
+    # -- in checkpoints
+
+    def to_state(self) -> tuple[dict[str, Any], container.Arrays]:
+        fitted = hasattr(self.model, "tree_")
+        model, arrays = model_in_file.to_file(self.model) if fitted else (None, {})
+        how, columns = self.preparation.to_state()
+        arrays = container.prefixed("model", arrays) | container.prefixed("preparation", columns)
+        statistics_rows = None
+        if self.statistics is not None:
+            statistics_rows, sums = self.statistics.to_state()
+            arrays |= container.prefixed("statistics", sums)
+        state = {
+            "position": list(self.position),
+            "counts": asdict(self.counts),
+            "preparation": how,
+            "statistics_rows": statistics_rows,
+            "model": model,
+        }
+        return state, arrays
+
+    def resume(self, state: dict[str, Any], arrays: container.Arrays) -> None:
+        """Goes back to where it was stored; the parameters of the model stay those of now."""
+        if state["statistics_rows"] is not None:
+            sums = container.under("statistics", arrays)
+            self.statistics = ColumnStatistics.from_state(int(state["statistics_rows"]), sums)
+        how, columns = state["preparation"], container.under("preparation", arrays)
+        self.preparation = Preparation(how["missing"], how["scale"], how["metric"], **columns)
+        if state["model"] is not None:
+            stored = model_in_file.from_file(state["model"], container.under("model", arrays), AggregateModel)
+            self.model = stored.set_params(**self.model.get_params())
+        file, row = state["position"]
+        self.position = Position(as_count(file, "file", least=0), as_count(row, "row", least=0))
+        self.counts = Counts(**state["counts"])

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..model import AggregateModel
 from ..rows import Position, RowSource
+from .labels import LabelWriter
 from .preparation import Preparation
 
 NO_LABEL = -1  # of a row that was left out
-
-
-class LabelSink(Protocol):
-    def write(self, labels: NDArray[np.int64], ids: Any) -> None: ...
 
 
 def label_rows(
     source: RowSource,
     preparation: Preparation,
     model: AggregateModel,
-    sink: LabelSink,
+    writer: LabelWriter,
     *,
     with_ids: bool,
     after_chunk: Callable[[int, Position], None],
@@ -32,12 +27,11 @@ def label_rows(
     rows = unlabelled = 0
     for chunk in source.chunks(with_ids=with_ids):
         prepared = preparation.apply(chunk, source)
-        labels = np.full(len(chunk.rows), NO_LABEL, dtype=np.int64)
-        if len(prepared.rows):
-            kept = slice(None) if prepared.kept is None else prepared.kept
-            labels[kept] = model.labels_of(prepared.rows)
-        sink.write(labels, chunk.ids)
+        labels = model.labels_of(prepared)
+        if prepared.weight is not None:
+            labels[prepared.weight == 0] = NO_LABEL
+            unlabelled += int(np.count_nonzero(prepared.weight == 0))
+        writer.write(labels, chunk.ids)
         rows += len(labels)
-        unlabelled += len(labels) - len(prepared.rows)
         after_chunk(rows, chunk.end)
     return rows - unlabelled, unlabelled

@@ -7,27 +7,19 @@ is kept with the model.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
 from ..checks import Floats, as_choice
-from ..rows import Chunk, Position, RowSource
+from ..rows import Chunk, RowSource
 
 MISSING = ("error", "drop", "mean")
 SCALES = ("none", "standard", "minmax")
 METRICS = ("euclidean", "cosine")
 _LARGEST = np.float64(_core.LARGEST_COORDINATE)
-
-
-class Prepared(NamedTuple):
-    """What became of a chunk."""
-
-    rows: NDArray[Any]
-    kept: NDArray[np.bool_] | None  # which rows of the chunk these are; None for all
-    filled: int  # values that were missing and are means now
 
 
 @dataclass(frozen=True)
@@ -86,34 +78,31 @@ class Preparation:
         width = most - least
         return replace(self, shift=least, factor=1 / np.where(width > 0, width, 1.0))
 
-    def apply(self, chunk: Chunk, source: RowSource) -> Prepared:
-        """The chunk's rows as the tree takes them, in the precision they came in."""
-        rows, kept, filled = self.complete(chunk, source)
-        if self.factor is not None:
+    def apply(self, chunk: Chunk, source: RowSource) -> Chunk:
+        """The chunk as the tree takes it, in the precision its rows came in. Rows that are left out have weight 0."""
+        chunk = self.complete(chunk, source)
+        if self.factor is not None and self.shift is not None:
             # In float64, chunk by chunk: a difference of large float32 numbers has lost its digits before.
-            rows = ((rows - self.shift) * self.factor).astype(rows.dtype)
-        if self.metric == "cosine":
-            rows, kept = self._directions(rows, kept, chunk, source)
-        return Prepared(rows, kept, filled)
+            rows: Any = ((chunk.rows - self.shift) * self.factor).astype(chunk.rows.dtype)
+            chunk = replace(chunk, rows=rows, checked=False)
+        return self._directions(chunk, source) if self.metric == "cosine" else chunk
 
-    def complete(self, chunk: Chunk, source: RowSource) -> Prepared:
-        """The rows without missing values: those that have none, or all of them, filled; as they are until the means
-        are known."""
+    def complete(self, chunk: Chunk, source: RowSource) -> Chunk:
+        """The chunk without missing values: filled in, or in rows of weight 0; as it is until the means are known."""
         rows = chunk.rows
         self._check_width(rows.shape[1])
-        if _are_fine(rows):
-            return Prepared(rows, None, 0)
-        absent = np.isnan(rows)
+        if chunk.checked or _core.check_coordinates(rows) is None:
+            return replace(chunk, checked=True)
+        absent: NDArray[np.bool_] = np.isnan(rows)
         _refuse(np.isinf(rows), "is infinite", "leave that row out", chunk, source)
         _refuse(np.abs(rows) > _LARGEST, f"is beyond {_LARGEST:g}", "rescale it, or leave that row out", chunk, source)
         if self.missing == "error":
             _refuse(absent, "is missing", "drop such rows or fill in the column's mean (--missing)", chunk, source)
         if self.missing == "drop":
-            kept = np.logical_not(absent.any(axis=1))
-            return Prepared(rows[kept], kept, 0)
+            return _without(chunk, np.any(absent, axis=1))
         if self.fill is None:
-            return Prepared(rows, None, 0)
-        return Prepared(np.where(absent, self.fill.astype(rows.dtype), rows), None, int(absent.sum()))
+            return chunk
+        return replace(chunk, rows=np.where(absent, self.fill.astype(rows.dtype), rows), checked=True)
 
     def _check_width(self, columns: int) -> None:
         """One column would be broadcast to any number."""
@@ -123,18 +112,18 @@ class Preparation:
                     f"the rows have {columns} columns, those of the model {len(known)}: pass the same columns"
                 )
 
-    def _directions(
-        self, rows: NDArray[Any], kept: NDArray[np.bool_] | None, chunk: Chunk, source: RowSource
-    ) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
-        length = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))[:, None]
-        if not length.all():
-            numbers = np.arange(len(chunk.rows)) if kept is None else np.flatnonzero(kept)
-            zero = length[:, 0] == 0
+    def _directions(self, chunk: Chunk, source: RowSource) -> Chunk:
+        length = np.sqrt(np.einsum("ij,ij->i", chunk.rows, chunk.rows, dtype=np.float64))
+        zero = length == 0
+        if chunk.weight is not None:
+            zero &= chunk.weight > 0
+        if zero.any():
             if self.missing != "drop":
-                at = source.place(Position(chunk.begin.file, chunk.begin.row + int(numbers[zero][0])))
+                at = source.place_in(chunk, int(np.argmax(zero)))
                 raise ValueError(f"{at} is zero in all columns: cosine needs a direction; drop such rows (--missing)")
-            rows, length, kept = rows[~zero], length[~zero], np.isin(np.arange(len(chunk.rows)), numbers[~zero])
-        return (rows / length).astype(rows.dtype), kept
+            chunk = _without(chunk, zero)
+        rows: Any = (chunk.rows / np.where(length > 0, length, 1.0)[:, None]).astype(chunk.rows.dtype)
+        return replace(chunk, rows=rows)
 
     # -- in model files
 
@@ -210,18 +199,17 @@ class ColumnStatistics:
         return cls(rows, *(np.asarray(arrays[name], dtype=np.float64) for name in cls.ARRAYS))
 
 
-def _are_fine(rows: NDArray[Any]) -> bool:
-    try:
-        _core.check_coordinates(rows)
-    except ValueError:
-        return False
-    return True
+def _without(chunk: Chunk, left_out: NDArray[np.bool_]) -> Chunk:
+    """The chunk with some of its rows at the origin, of weight 0: for the tree the same as no rows."""
+    weight = np.ones(len(chunk)) if chunk.weight is None else chunk.weight
+    rows: Any = np.where(left_out[:, None], chunk.rows.dtype.type(0), chunk.rows)
+    return replace(chunk, rows=rows, weight=np.where(left_out, 0.0, weight), checked=True)
 
 
 def _refuse(bad: NDArray[np.bool_], what: str, remedy: str, chunk: Chunk, source: RowSource) -> None:
     if bad.any():
         row, column = (int(i) for i in np.argwhere(bad)[0])
-        at = source.place(Position(chunk.begin.file, chunk.begin.row + row))
+        at = source.place_in(chunk, row)
         raise ValueError(f"{_column(source.names, column)} {what} in {at}: {remedy}")
 
 

@@ -10,8 +10,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.pipeline import Pipeline
 
 from ..estimator import Betula
-from ..rows import is_stream, read_chunks
-from ..storage.provenance import RunState
+from ..rows import read_chunks
+from ..rows.paths import are_paths
+from .provenance import RunState
 
 
 class RowPreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -29,13 +30,13 @@ class RowPreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def transform(self, X: Any) -> NDArray[Any]:
         """X : rows by the names of the run's columns, or arrays of as many columns; whatever `read_chunks` takes."""
         assert self.state is not None
-        as_chosen = isinstance(X, np.ndarray) or (isinstance(X, list) and not is_stream(X))
+        as_chosen = isinstance(X, np.ndarray) or (isinstance(X, list) and not are_paths(X))
         source = read_chunks(X, columns=None if as_chosen else self.state.to_read)
         parts = []
         for chunk in source.chunks():
             prepared = self.state.preparation.apply(chunk, source)
-            if prepared.kept is not None:
-                at = source.place(chunk.begin._replace(row=chunk.begin.row + int(np.argmin(prepared.kept))))
+            if prepared.weight is not None:
+                at = source.place_in(chunk, int(np.argmin(prepared.weight)))
                 raise ValueError(f"a value is missing in {at}: drop such rows before, as the run did")
             parts.append(prepared.rows)
         return np.concatenate(parts)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..checks import Floats
 from ..features import ClusterFeatures
@@ -44,11 +43,6 @@ class Clusters:
     def rmsds(self) -> Floats:
         rmsds: Floats = np.sqrt(self.features.sse / self.features.weight)
         return rmsds
-
-    @property
-    def by_size(self) -> NDArray[np.int64]:
-        """The labels, largest cluster first; of equal ones the lower label."""
-        return np.argsort(-self.features.weight, kind="stable")
 
     def value(self, column: int, value: float) -> str:
         """With digits enough to tell clusters apart."""
@@ -96,7 +90,7 @@ def cluster_table(clusters: Clusters, colours: dict[int, str]) -> Html:
     heads = (tag("th", name, scope="col", class_="figure") for name in names)
     largest = float(clusters.features.weight.max())
     rows = []
-    for label in clusters.by_size[:MOST_CLUSTERS].tolist():
+    for label in range(min(MOST_CLUSTERS, len(clusters.features))):  # the largest first, as they are numbered
         swatch = tag("i", class_="swatch", style=f"background: {colours[label]}") if label in colours else None
         bar = float(clusters.features.weight[label]) / largest
         rows.append(_row(clusters, joined(swatch, str(label)), clusters.features[label], bar))

@@ -61,10 +61,3 @@ def percent(share: float) -> str:
 def signed(value: float, decimals: int | None) -> str:
     text = number(value, decimals)
     return text if text.startswith(_MINUS) or not text.strip("0.,") else f"+{text}"
-
-
-def size_in_bytes(value: float) -> str:
-    if value < 1000:
-        return f"{value:.0f} bytes"
-    power = min(4, int(math.log10(value) / 3))
-    return f"{value / 1000**power:.1f} {('kB', 'MB', 'GB', 'TB')[power - 1]}"

@@ -188,7 +188,7 @@ def _clusters(clusters: Clusters, colours: dict[int, str]) -> Html:
     k, columns = len(clusters.features), len(clusters.names)
     sentences = ["Largest first."]
     if k > MOST_CLUSTERS:
-        rest = clusters.features.weight[clusters.by_size[MOST_CLUSTERS:]].sum() / clusters.total.weight[0]
+        rest = clusters.features.weight[MOST_CLUSTERS:].sum() / clusters.total.weight[0]
         sentences.append(f"{k - MOST_CLUSTERS:,} smaller clusters, {numbers.percent(rest)} of the rows, are not shown.")
     sentences.append("rmsd is the root mean squared distance of a cluster's rows to its centre.")
     units = "in the units that were clustered" if clusters.scale is None else "in the units before they were scaled"

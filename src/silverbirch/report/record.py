@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from ..checks import bytes_text
 from . import numbers
 from .markup import Html, joined, tag
 
@@ -88,7 +89,7 @@ def _scalar(value: Any, key: str) -> Html:
 
 def _number(value: float, key: str) -> str:
     if key.endswith("bytes") and 0 <= value < 1e18:
-        return numbers.size_in_bytes(value)
+        return bytes_text(value)
     return numbers.whole(value) if isinstance(value, int) else numbers.trimmed(value)
 
 

@@ -61,8 +61,7 @@ class ChunkSource(RowSource):
                 continue
             wanted = self._wanted_of(table).with_ids(with_ids)
             assert table.n_rows is not None
-            for piece in table.pieces(wanted, 0, table.n_rows):
-                yield Chunk(piece.rows, piece.ids, Position(number, 0), Position(number + 1, 0))
+            yield from table.chunks(wanted, Position(number, 0), table.n_rows)
 
     def place(self, position: Position) -> str:
         return f"row {position.row} of chunk {position.file}"

@@ -1,4 +1,4 @@
-"""From whatever the user has to a source of rows."""
+"""From whatever the user has to a source of rows: what X is, is decided here and nowhere else."""
 
 from __future__ import annotations
 
@@ -7,13 +7,39 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import as_count, as_flag
+from ..checks import as_any_rows, as_count, as_flag
 from .chunk_source import ChunkSource
 from .columns import Request
-from .formats.frames import ArrowReaderTable, as_table, is_arrow
-from .paths import is_path, tables_at
-from .source import RowSource
+from .formats.frames import ArrowReaderTable, as_table, is_arrow, is_frame
+from .memory_source import ArraySource, Complain, Convert, FrameSource
+from .paths import are_paths, is_path, tables_at
+from .source import START, Chunk, Position, RowSource
 from .table_source import TableSource
+from .weighted_source import WeightedSource
+
+_ALL_COLUMNS = Request(None, False, None)
+
+
+def source_of(
+    X: Any,
+    weight: Any = None,
+    *,
+    weight_name: str = "weight",
+    convert: Convert = as_any_rows,
+    complain: Complain | None = None,
+) -> RowSource:
+    """What is given as rows to be clustered, as a source: an array is one chunk, a data frame comes in slices, all else
+    is read by `read_chunks`.
+
+    convert : makes rows of an array or of a slice of a data frame
+    complain : raises an error for such rows where they hold a value that cannot be clustered; None for our own words
+    """
+    source = _already_or_stream(X, _ALL_COLUMNS, None)
+    if source is None and is_frame(X):
+        source = FrameSource(X, convert, complain)
+    elif source is None:
+        source = ArraySource(Chunk(convert(X), START, Position(1, 0)), complain)
+    return source if weight is None else WeightedSource(source, weight, weight_name)
 
 
 def read_chunks(
@@ -35,52 +61,40 @@ def read_chunks(
     chunk_rows : rows of a chunk; None for about 4 MB. Chunks of an iterator are kept as they come
     """
     given = columns is not None or id_column is not None or as_flag(numeric_only, "numeric_only")
-    if isinstance(source, RowSource):
-        if given or chunk_rows is not None:
-            raise ValueError("the rows are being read already: give columns and the like where the source is made")
-        return source
+    if isinstance(source, RowSource) and (given or chunk_rows is not None):
+        raise ValueError("the rows are being read already: give columns and the like where the source is made")
     request = Request.of(columns, bool(numeric_only), id_column)
     rows = None if chunk_rows is None else as_count(chunk_rows, "chunk_rows")
-    if is_path(source):
-        return TableSource(tables_at([source]), request, rows)
-    if _are_paths(source):
-        return TableSource(tables_at(source), request, rows)
-    if _is_lazy(source):
+    return _already_or_stream(source, request, rows) or TableSource([as_table(source, "X")], request, rows)
+
+
+def _already_or_stream(X: Any, request: Request, chunk_rows: int | None) -> RowSource | None:
+    """The source that X is or has to be read by; None where X is an array or a data frame in memory."""
+    if isinstance(X, RowSource):
+        return X
+    if isinstance(X, Chunk):
+        return ArraySource(X)
+    if is_path(X):
+        return TableSource(tables_at([X]), request, chunk_rows)
+    if are_paths(X):
+        return TableSource(tables_at(X), request, chunk_rows)
+    if type(X).__name__ == "LazyFrame":
         raise TypeError(
-            f"a {type(source).__name__} has no rows yet: pass .collect(), or write a file by .sink_parquet and pass it"
+            f"a {type(X).__name__} has no rows yet: pass .collect(), or write a file by .sink_parquet and pass it"
         )
-    if _is_arrow_stream(source):
-        return TableSource([ArrowReaderTable(source)], request, rows)
-    if isinstance(source, Iterator):
-        return ChunkSource(source, request)
-    return TableSource([as_table(source, "X")], request, rows)
+    if _is_arrow_stream(X):
+        return TableSource([ArrowReaderTable(X)], request, chunk_rows)
+    if isinstance(X, Iterator):
+        return ChunkSource(X, request)
+    if is_arrow(X) or _is_map_to_convert(X):
+        return TableSource([as_table(X, "X")], request, chunk_rows)
+    return None
 
 
-def is_stream(X: Any) -> bool:
-    """Whether rows have to be read in chunks: all but arrays, lists of numbers, and data frames."""
-    return (
-        isinstance(X, RowSource | Iterator)
-        or is_path(X)
-        or _are_paths(X)
-        or is_arrow(X)
-        or _is_lazy(X)
-        or _is_arrow_stream(X)
-        or _is_map_to_convert(X)
-    )
-
-
-def _are_paths(source: Any) -> bool:
-    return isinstance(source, list | tuple) and len(source) > 0 and all(map(is_path, source))
-
-
-def _is_lazy(source: Any) -> bool:
-    return type(source).__name__ == "LazyFrame"
-
-
-def _is_arrow_stream(source: Any) -> bool:
+def _is_arrow_stream(X: Any) -> bool:
     # Tables in memory have such a stream too, and can be read twice; a query (duckdb's has a shape) is not in memory.
-    in_memory = hasattr(source, "shape") and hasattr(source, "__array__")
-    return hasattr(source, "__arrow_c_stream__") and not (in_memory or is_arrow(source))
+    in_memory = hasattr(X, "shape") and hasattr(X, "__array__")
+    return hasattr(X, "__arrow_c_stream__") and not (in_memory or is_arrow(X))
 
 
 def _is_map_to_convert(X: Any) -> bool:

@@ -8,30 +8,18 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from .formats.csv import CsvTable
-from .formats.npy import NpyTable
-from .formats.parquet import ArrowFileTable, ArrowStreamTable, ParquetTable
+from .formats import FILE_FORMATS
 from .table import Table
 
-_READERS: dict[str, Callable[[Path], Table]] = {
-    ".parquet": ParquetTable,
-    ".pq": ParquetTable,
-    ".csv": CsvTable,
-    ".tsv": CsvTable,
-    ".csv.gz": CsvTable,
-    ".tsv.gz": CsvTable,
-    ".csv.zst": CsvTable,
-    ".tsv.zst": CsvTable,
-    ".arrow": ArrowFileTable,
-    ".feather": ArrowFileTable,
-    ".ipc": ArrowFileTable,
-    ".arrows": ArrowStreamTable,
-    ".npy": NpyTable,
-}
+_READERS: dict[str, Callable[[Path], Table]] = {suffix: table for table in FILE_FORMATS for suffix in table.suffixes}
 
 
 def is_path(source: Any) -> bool:
     return isinstance(source, str | os.PathLike)
+
+
+def are_paths(source: Any) -> bool:
+    return isinstance(source, list | tuple) and len(source) > 0 and all(map(is_path, source))
 
 
 def tables_at(paths: Iterable[str | os.PathLike[str]]) -> list[Table]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from .. import _core
-from ..checks import Floats, Rows
+from ..checks import Floats, Rows, refused_value
 
 _CHUNK_BYTES = 4 << 20
 _FEWEST_ROWS, _MOST_ROWS = 256, 65_536
@@ -27,12 +26,22 @@ START = Position(0, 0)
 
 @dataclass(frozen=True)
 class Chunk:
-    """Some rows that follow each other in one file."""
+    """Some rows that follow each other in one file or table: the one type between a source and the tree."""
 
     rows: Rows  # (n, d) contiguous float32 or float64, NaN where a value is missing
-    ids: Any | None  # pyarrow.Array of length n, where asked for
     begin: Position
     end: Position  # where the next one begins
+    weight: Floats | None = None  # (n,), 0 where a row is left out; None where each row counts once
+    ids: Any | None = None  # pyarrow.Array of length n, where asked for
+    checked: bool = False  # every value is known to be finite and small enough to be squared
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def counted(self) -> Rows:
+        """The rows that are not left out."""
+        return self.rows if self.weight is None else self.rows[self.weight > 0]
 
 
 def usual_chunk_rows(n_dimensions: int) -> int:
@@ -81,21 +90,23 @@ class RowSource(ABC):
 
     def __iter__(self) -> Iterator[Rows]:
         for chunk in self.chunks():
-            self.check(chunk)
-            yield chunk.rows
+            yield self.checked(chunk).rows
 
-    def check(self, chunk: Chunk) -> None:
-        """ValueError, with the place, where a value is missing, infinite or too large."""
-        try:
-            _core.check_coordinates(chunk.rows)
-        except ValueError as error:
-            raise ValueError(self._placed(str(error), chunk.begin)) from None
+    def checked(self, chunk: Chunk) -> Chunk:
+        """The chunk, once its values are checked; ValueError, with the place, where one is missing, infinite or too
+        large."""
+        if chunk.checked:
+            return chunk
+        bad = _core.check_coordinates(chunk.rows)
+        if bad is not None:
+            raise self.refusal(chunk, *bad)
+        return replace(chunk, checked=True)
 
-    def _placed(self, message: str, begin: Position) -> str:
-        """The core's 'row 3, column 1 is nan: …', by the row's place in the input and the column's name."""
-        found = re.match(r"row (\d+), column (\d+)(.*)", message, re.DOTALL)
-        if found is None:
-            return message
-        row, column, rest = int(found[1]), int(found[2]), found[3]
+    def refusal(self, chunk: Chunk, row: int, column: int, value: float) -> ValueError:
+        """The error for a value of a chunk that cannot be clustered."""
         name = repr(self.names[column]) if self.names else column
-        return f"{self.place(Position(begin.file, begin.row + row))}, column {name}{rest}"
+        return refused_value(f"{self.place_in(chunk, row)}, column {name}", value)
+
+    def place_in(self, chunk: Chunk, row: int) -> str:
+        """The place of a row of a chunk, in words."""
+        return self.place(Position(chunk.begin.file, chunk.begin.row + row))

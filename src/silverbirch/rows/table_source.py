@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -41,23 +42,26 @@ class TableSource(RowSource):
         wanted = self._wanted.with_ids(with_ids)
         empty = begin == START
         for file in range(begin.file, len(self._tables)):
-            row = begin.row if file == begin.file else 0
-            for piece in self._tables[file].pieces(wanted, row, self._chunk_rows):
-                here, row = Position(file, row), row + len(piece.rows)
+            row = first = begin.row if file == begin.file else 0
+            for chunk in self._tables[file].chunks(wanted, Position(file, row), self._chunk_rows):
                 empty = False
-                ids = (
-                    piece.ids.cast("string") if with_ids and self._ids_as_text and piece.ids is not None else piece.ids
-                )
-                yield Chunk(piece.rows, ids, here, Position(file + 1, 0) if piece.last else Position(file, row))
+                row += len(chunk)
+                self._check_unchanged(file, row, whole=chunk.end.file > file)
+                if self._ids_as_text and chunk.ids is not None:
+                    chunk = replace(chunk, ids=chunk.ids.cast("string"))
+                yield chunk
+            if row == first:
+                self._check_unchanged(file, row, whole=True)
         if empty:
             raise ValueError(f"{_and_others(self._tables)} has no rows: at least one is needed")
-        self._check_unchanged()
 
-    def _check_unchanged(self) -> None:
-        """The passes over an input belong together: rows that came or went between them would get wrong labels."""
-        for before, now in zip(self._opened, map(_fingerprint, self._files), strict=True):
-            if now != before:
-                raise ValueError(f"{now['name']} was changed while it was read: leave it alone and try again")
+    def _check_unchanged(self, file: int, rows: int, *, whole: bool) -> None:
+        """The passes over an input belong together: rows that came or went between them would get wrong weights and
+        labels. Of a whole table this is asked before its last chunk is given away, or if it has none."""
+        table = self._tables[file]
+        count_differs = table.n_rows is not None and (rows > table.n_rows or (whole and rows < table.n_rows))
+        if count_differs or (whole and self._files and _fingerprint(table) != self._opened[file]):
+            raise ValueError(f"{table.label} was changed while it was read: leave it alone and try again")
 
     def place(self, position: Position) -> str:
         if len(self._tables) == 1 and not self._files:

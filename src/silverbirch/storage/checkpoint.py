@@ -1,22 +1,26 @@
-"""An aggregation on disk: a run that was killed at any moment, started again, goes on to the same bits."""
+"""Unfinished work on disk: a run that was killed at any moment, started again, goes on to the same bits."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from .. import __version__
-from ..checks import as_count
 from ..errors import ModelFileError
-from ..model import AggregateModel
-from ..pipeline.aggregation import Aggregation, Counts
-from ..pipeline.preparation import ColumnStatistics, Preparation
-from ..rows import Position
-from . import container as files
+from . import container
 
 KIND = "checkpoint"
+
+
+class Resumable(Protocol):
+    """Work that can be stored between two steps and taken up again."""
+
+    def to_state(self) -> tuple[dict[str, Any], container.Arrays]: ...
+
+    def resume(self, state: dict[str, Any], arrays: container.Arrays) -> None:
+        """ValueError, KeyError or TypeError where the state cannot be one."""
 
 
 @dataclass
@@ -33,37 +37,22 @@ class Checkpoint:
     outputs: list[str] = field(default_factory=list)
     _written: float = field(default_factory=time.monotonic)
 
-    def __call__(self, aggregation: Aggregation) -> None:
+    def __call__(self, work: Resumable) -> None:
         if time.monotonic() - self._written >= self.seconds:
-            self.write(aggregation)
+            self.write(work)
 
-    def write(self, aggregation: Aggregation) -> None:
-        model_state, arrays = aggregation.model._to_file() if hasattr(aggregation.model, "tree_") else (None, {})
-        how, columns = aggregation.preparation.to_state()
-        arrays = files.prefixed("model", arrays) | files.prefixed("preparation", columns)
-        statistics_rows = None
-        if aggregation.statistics is not None:
-            statistics_rows, sums = aggregation.statistics.to_state()
-            arrays |= files.prefixed("statistics", sums)
-        state = {
-            "silverbirch": __version__,
-            "identity": self.identity,
-            "outputs": self.outputs,
-            "position": list(aggregation.position),
-            "counts": asdict(aggregation.counts),
-            "preparation": how,
-            "statistics_rows": statistics_rows,
-            "model": model_state,
-        }
-        files.write(self.path, KIND, state, arrays)
+    def write(self, work: Resumable) -> None:
+        state, arrays = work.to_state()
+        known = {"silverbirch": __version__, "identity": self.identity, "outputs": self.outputs}
+        container.write(self.path, KIND, known | state, arrays)
         self._written = time.monotonic()
 
-    def resume(self, aggregation: Aggregation) -> list[str]:
-        """Sets the aggregation to where the file says it was; the outputs that are its own. Nothing happens where
+    def resume(self, work: Resumable) -> list[str]:
+        """Sets the work to where the file says it was. Returns the outputs that are its own. Nothing happens where
         there is no file."""
         if not self.path.exists():
             return []
-        _, state, arrays = files.read(self.path, KIND)
+        _, state, arrays = container.read(self.path, KIND)
         try:
             if state["silverbirch"] != __version__:
                 raise ModelFileError(
@@ -75,7 +64,7 @@ class Checkpoint:
                     f"{self.path} belongs to a run with other {_differences(state['identity'], self.identity)}: repeat "
                     "that command, or remove the file to begin anew"
                 )
-            _restore(aggregation, state, arrays)
+            work.resume(state, arrays)
             return [str(output) for output in state["outputs"]]
         except (KeyError, TypeError, ValueError) as error:
             if isinstance(error, ModelFileError):
@@ -84,20 +73,6 @@ class Checkpoint:
 
     def remove(self) -> None:
         self.path.unlink(missing_ok=True)
-
-
-def _restore(aggregation: Aggregation, state: dict[str, Any], arrays: files.Arrays) -> None:
-    if state["statistics_rows"] is not None:
-        sums = files.under("statistics", arrays)
-        aggregation.statistics = ColumnStatistics.from_state(int(state["statistics_rows"]), sums)
-    how, columns = state["preparation"], files.under("preparation", arrays)
-    aggregation.preparation = Preparation(how["missing"], how["scale"], how["metric"], **columns)
-    if state["model"] is not None:
-        wanted = aggregation.model.get_params()
-        aggregation.model = AggregateModel._from_file(state["model"], files.under("model", arrays)).set_params(**wanted)
-    file, row = state["position"]
-    aggregation.position = Position(as_count(file, "file", least=0), as_count(row, "row", least=0))
-    aggregation.counts = Counts(**state["counts"])
 
 
 def _differences(stored: Any, wanted: dict[str, Any]) -> str:

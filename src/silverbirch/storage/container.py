@@ -21,8 +21,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import bytes_text, physical_memory
+from ..checks import bytes_text
 from ..errors import MemoryLimitError, ModelFileError
+from ..machine import physical_memory
 from .atomic import new_file
 
 Arrays: TypeAlias = dict[str, NDArray[Any]]

@@ -5,42 +5,65 @@ A file that holds more can be read as less: the features of a tree, the tree of 
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from ..dendrogram import Dendrogram
 from ..errors import ModelFileError
-from . import container as files
+from ..features import ClusterFeatures
+from ..model import AggregateModel
+from ..tree import CFTree
+from . import container, dendrogram, features, model, tree
 
 
 class _Kind(NamedTuple):
     text: str
-    module: str
-    class_name: str
+    cls: type[Any]  # what is saved as this kind
+    name: str  # of the class that loads it
+    to_file: Callable[[Any], tuple[dict[str, Any], container.Arrays]]
+    from_file: Callable[..., Any]  # of (values, arrays, class)
     parts: dict[str, Callable[[Any], Any]]  # how to get at other kinds it holds; None where it was saved without
-
-    def restored(self, state: dict[str, Any], arrays: files.Arrays) -> Any:
-        # Imported on first use: the estimator needs scikit-learn, and all of these import this module.
-        cls = getattr(importlib.import_module(f"silverbirch.{self.module}"), self.class_name)
-        return cls._from_file(state, arrays)
 
 
 _KINDS = {
-    "features": _Kind("cluster features", "features", "ClusterFeatures", {}),
-    "tree": _Kind("a tree", "tree", "CFTree", {"features": lambda tree: tree.features if len(tree) else None}),
-    "dendrogram": _Kind("a dendrogram", "dendrogram", "Dendrogram", {"features": lambda whole: whole.features}),
+    "features": _Kind("cluster features", ClusterFeatures, "ClusterFeatures", features.to_file, features.from_file, {}),
+    "tree": _Kind(
+        "a tree",
+        CFTree,
+        "CFTree",
+        tree.to_file,
+        tree.from_file,
+        {"features": lambda it: it.features if len(it) else None},
+    ),
+    "dendrogram": _Kind(
+        "a dendrogram",
+        Dendrogram,
+        "Dendrogram",
+        dendrogram.to_file,
+        dendrogram.from_file,
+        {"features": lambda it: it.features},
+    ),
     "model": _Kind(
         "a model",
-        "estimator",
+        AggregateModel,
         "Betula",
-        {
-            "features": lambda model: model.features_,
-            "tree": lambda model: model.tree_,
-            "dendrogram": lambda model: model.dendrogram_,
-        },
+        model.to_file,
+        model.from_file,
+        {"features": lambda it: it.features_, "tree": lambda it: it.tree_, "dendrogram": lambda it: it.dendrogram_},
     ),
 }
+
+
+def save(path: str | os.PathLike[str], thing: Any) -> None:
+    """Writes an object of one of the kinds."""
+    container.write(path, *content_of(thing))
+
+
+def content_of(thing: Any) -> tuple[str, dict[str, Any], container.Arrays]:
+    """The kind, the plain values and the arrays that a file of an object holds."""
+    kind = _kind_of(type(thing))
+    return kind, *_KINDS[kind].to_file(thing)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -49,34 +72,53 @@ def load(path: str | os.PathLike[str]) -> Any:
     A model of the command line whose rows were scaled, filled or normalised comes as a scikit-learn pipeline that does
     the same to the rows it is given.
     """
-    kind, state, arrays = files.read(path)
+    kind, state, arrays = container.read(path)
     if kind not in _KINDS:
         raise ModelFileError(f"{path} holds a {kind}, none of {', '.join(_KINDS)}")
-    whole = restored(path, kind, state, arrays)
-    if kind != "model" or "run" not in state:
+    if kind != "model":
+        return restored(path, kind, state, arrays)
+    from ..estimator import Betula  # needs scikit-learn
+
+    whole = restored(path, kind, state, arrays, Betula)
+    if "run" not in state:
         return whole
+    from ..pipeline.provenance import RunState
     from ..pipeline.transformer import prepared_model
-    from .provenance import RunState
 
     return prepared_model(whole, RunState.of_file(path, state, arrays, whole.n_features_in_))
 
 
-def load_as(cls: Any, wanted: str, path: str | os.PathLike[str]) -> Any:
-    """The object of class `cls` from a file of the kind wanted, or of one that holds such an object."""
-    kind, state, arrays = files.read(path)
+def load_as(cls: Any, path: str | os.PathLike[str]) -> Any:
+    """The object of class `cls` from a file of its kind, or of a kind that holds such an object."""
+    wanted = _kind_of(cls)
+    kind, state, arrays = container.read(path)
     if wanted == "model":
         _refuse_prepared(path, state)
     if kind == wanted:
-        return restored(path, kind, state, arrays, cls._from_file)
+        return restored(path, kind, state, arrays, cls)
     if kind not in _KINDS:
         raise ModelFileError(f"{path} holds a {kind}, not {_KINDS[wanted].text}")
-    text, _, class_name, parts = _KINDS[kind]
-    if wanted not in parts:
-        raise ModelFileError(f"{path} holds {text}, not {_KINDS[wanted].text}: {class_name}.load reads it")
-    part = parts[wanted](restored(path, kind, state, arrays))
+    held = _KINDS[kind]
+    if wanted not in held.parts:
+        raise ModelFileError(f"{path} holds {held.text}, not {_KINDS[wanted].text}: {held.name}.load reads it")
+    part = held.parts[wanted](restored(path, kind, state, arrays))
     if part is None:
-        raise ModelFileError(f"{path} holds {text} without {_KINDS[wanted].text}: it was saved without")
+        raise ModelFileError(f"{path} holds {held.text} without {_KINDS[wanted].text}: it was saved without")
     return part
+
+
+def restored(path: Any, kind: str, state: dict[str, Any], arrays: container.Arrays, cls: Any = None) -> Any:
+    """What a file of that kind held. Whatever wrong content sets off in the checks becomes one error that names it."""
+    known = _KINDS[kind]
+    try:
+        return known.from_file(state, arrays, cls or known.cls)
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        text = known.text.replace("a ", "a whole ", 1)
+        raise ModelFileError(f"{path} does not hold {text}: {container.one_line(error)}") from None
+
+
+def _kind_of(cls: type[Any]) -> str:
+    return next(kind for kind, known in _KINDS.items() if issubclass(cls, known.cls))
 
 
 def _refuse_prepared(path: Any, state: dict[str, Any]) -> None:
@@ -87,12 +129,3 @@ def _refuse_prepared(path: Any, state: dict[str, Any]) -> None:
             f"{path} holds a model of rows that were prepared (scaled, filled or normalised): silverbirch.load gives "
             "it with that preparation"
         )
-
-
-def restored(path: Any, kind: str, state: dict[str, Any], arrays: files.Arrays, restore: Any = None) -> Any:
-    """What a file of that kind held. Whatever wrong content sets off in the checks becomes one error that names it."""
-    try:
-        return (restore or _KINDS[kind].restored)(state, arrays)
-    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
-        text = _KINDS[kind].text.replace("a ", "a whole ", 1)
-        raise ModelFileError(f"{path} does not hold {text}: {files.one_line(error)}") from None

@@ -1,49 +1,47 @@
-"""How a fitted model becomes plain values and arrays, and comes back.
+"""A fitted model in a file.
 
-Parameters, tree, first rows, refined leaves, and the dendrogram with the labels of its leaves are stored. The labels of
-the rows are not: there is no bound to them.
+Parameters, tree, refined leaves, and the dendrogram with the labels of its leaves are stored. The labels of the rows
+are not: there is no bound to them.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import ALGORITHMS, MODES, as_choice, as_count, as_method, as_rows
-from ..dendrogram import Dendrogram
+from ..checks import ALGORITHMS, MODES, as_choice, as_count, as_method
+from ..dendrogram import numbered_by_weight
 from ..features import ClusterFeatures
-from ..tree import CFTree
+from ..model import AggregateModel, Clustering, Refined, means_of_groups
+from . import dendrogram as dendrogram_in_file
+from . import features as features_in_file
+from . import tree as tree_in_file
 from .container import Arrays, prefixed, under
 
-if TYPE_CHECKING:
-    from ..model import AggregateModel, Clustering
-
-Model = TypeVar("Model", bound="AggregateModel")
+Model = TypeVar("Model", bound=AggregateModel)
 
 
-def stored(model: AggregateModel) -> tuple[dict[str, Any], Arrays]:
+def to_file(model: AggregateModel) -> tuple[dict[str, Any], Arrays]:
     model._require_fitted()
     parameters = {name: _plain(value) for name, value in model.get_params(deep=False).items()}
     _unfitted(type(model), parameters)  # what could not be loaded is not saved
     names = getattr(model, "feature_names_in_", None)
-    tree_state, tree_arrays = model.tree_._to_file()
+    tree_state, tree_arrays = tree_in_file.to_file(model.tree_)
     state: dict[str, Any] = {
         "parameters": parameters,
         "n_features": int(model.n_features_in_),
         "feature_names": None if names is None else [str(name) for name in names],
         "tree": tree_state,
     }
-    arrays = prefixed("tree", tree_arrays) | {"first_rows": model._first_rows}
+    arrays = prefixed("tree", tree_arrays)
     if model._refined is not None:
-        arrays |= prefixed("refined", model._refined.features._to_file()[1])
+        arrays |= prefixed("refined", features_in_file.to_file(model._refined.features)[1])
     clustering = model._clustering
     if clustering is not None:
         state["made_by"] = list(clustering.made_by)
-        arrays |= {"Z": clustering.dendrogram.Z, "leaf_labels": clustering.leaf_labels}
-        if clustering.dendrogram.prototypes is not None:
-            arrays["prototypes"] = clustering.dendrogram.prototypes
+        arrays |= dendrogram_in_file.tree_arrays(clustering.dendrogram) | {"leaf_labels": clustering.leaf_labels}
     return state, arrays
 
 
@@ -51,25 +49,22 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def restored(cls: type[Model], state: dict[str, Any], arrays: Arrays) -> Model:
+def from_file(state: dict[str, Any], arrays: Arrays, cls: type[Model]) -> Model:
     """The model that was stored; ValueError, KeyError or TypeError where it cannot be one."""
-    from ..model import Refined
-
     model = _unfitted(cls, state["parameters"])
-    tree = CFTree._from_file(state["tree"], under("tree", arrays))
-    first_rows = as_rows(arrays["first_rows"], name="first_rows")
+    tree = tree_in_file.from_file(state["tree"], under("tree", arrays))
     columns = as_count(state["n_features"], "n_features")
     model.n_features_in_ = columns
     if state["feature_names"] is not None:
         model.feature_names_in_ = _checked_names(state["feature_names"], columns)
-    model._take(tree, first_rows)
+    model._take(tree)
     if refined := under("refined", arrays):
-        leaves = ClusterFeatures._from_file({}, refined)
+        leaves = features_in_file.from_file({}, refined)
         if not (leaves.weight > 0).all():
             raise ValueError("it has refined leaves of no weight")
         model._refined = Refined(leaves, may_list=model.max_memory is None)
-    if {columns} != {tree.features.n_dimensions, model.features_.n_dimensions, first_rows.shape[1]}:
-        raise ValueError(f"its leaves and rows do not all have {columns} columns")
+    if {columns} != {tree.features.n_dimensions, model.features_.n_dimensions}:
+        raise ValueError(f"its leaves do not all have {columns} columns")
     if "made_by" in state:
         model._clustering = _restored_clustering(state["made_by"], arrays, model.features_)
     return model
@@ -93,15 +88,14 @@ def _checked_names(names: Any, columns: int) -> NDArray[Any]:
 
 
 def _restored_clustering(made_by: Any, arrays: Arrays, features: ClusterFeatures) -> Clustering:
-    from ..model import Clustering, means_of_groups
-
     linkage, mode, algorithm = made_by
     as_method(linkage, as_choice(mode, "mode", MODES), "linkage")
     as_choice(algorithm, "algorithm", ALGORITHMS)
-    dendrogram = Dendrogram._from_file({}, arrays, features)
+    dendrogram = dendrogram_in_file.with_features(arrays, features)
     labels = arrays["leaf_labels"]
     if labels.dtype != np.int64 or labels.shape != (len(features),):
         raise ValueError("its labels are not one for each leaf")
     if labels.min() < 0 or labels.max() >= len(labels) or not np.bincount(labels).all():
         raise ValueError("its labels are not numbers from 0 without a gap")
+    labels = numbered_by_weight(labels, features.weight)  # version 0.1 numbered clusters by their first row
     return Clustering(dendrogram, (linkage, mode, algorithm), labels, means_of_groups(features, labels))

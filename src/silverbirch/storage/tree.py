@@ -1,9 +1,9 @@
-"""The compiled trees: which one to make, and how one becomes plain arrays and comes back."""
+"""A tree in a file, and the compiled trees: which one to make, and how one becomes plain arrays and comes back."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from .. import _core
 from ..checks import Floats, as_count
 from ..features import ClusterFeatures
+from ..tree import CFTree, Core, Options
+from .container import Arrays
 
-Core: TypeAlias = _core.CfTree | _core.PartitionedTree
-Arrays: TypeAlias = dict[str, NDArray[Any]]
 _LEVEL = ("count", "weight", "mean", "sse")
 Level: TypeAlias = tuple[NDArray[np.uint32], Floats, Floats, Floats]
 
@@ -25,15 +25,32 @@ _MOST_PARTS = 128
 _LEAST_LEAVES, _LEAST_NODES = 128, 8  # of a part
 
 
-class Options(NamedTuple):
-    """As the compiled trees take them."""
+def to_file(tree: CFTree) -> tuple[dict[str, Any], Arrays]:
+    with tree._lock:
+        header, arrays = stored(tree._core)
+    return {"parameters": parameters_of(tree), **header}, arrays
 
-    distance: str
-    absorption: str
-    squared_threshold: float
-    max_leaves: int
-    max_nodes: int
-    branching: int
+
+def parameters_of(tree: CFTree) -> dict[str, Any]:
+    """What decides the tree, as plain values."""
+    parameters = {
+        "threshold": tree._initial_threshold,
+        "max_leaves": tree.max_leaves,
+        "max_memory": tree.max_memory,
+        "distance": tree.distance,
+        "absorption": tree.absorption,
+        "branching": tree.branching,
+        "dtype": None if tree.dtype is None else tree.dtype.name,
+    }
+    return parameters | {"n_jobs": tree._threads} if tree._threads > 1 else parameters
+
+
+def from_file(state: dict[str, Any], arrays: Arrays, cls: type[CFTree] = CFTree) -> CFTree:
+    """The tree that was stored; ValueError, KeyError or TypeError where it cannot be one."""
+    tree = cls(**state["parameters"])
+    own = {name: array for name, array in arrays.items() if not name.startswith("run.")}
+    tree._reset(restored(state, own, tree._core_options, tree._threads))
+    return tree
 
 
 def part_count(n_dimensions: int, options: Options, threads: int) -> int:

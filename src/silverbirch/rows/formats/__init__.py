@@ -1,1 +1,11 @@
-"""The formats that rows are read from, one module each."""
+"""The formats that rows are read from, one module each.
+
+A new file format is a module with a Table that has `suffixes`, and its line in FILE_FORMATS.
+"""
+
+from .arrow import ArrowFileTable, ArrowStreamTable
+from .csv import CsvTable
+from .npy import NpyTable
+from .parquet import ParquetTable
+
+FILE_FORMATS = (ParquetTable, CsvTable, ArrowFileTable, ArrowStreamTable, NpyTable)

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..columns import Wanted, arrow_fields, without_first
-from ..table import needed, reading
-from .parquet import FileTable
+from ..table import FileTable, needed, reading
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,6 +24,7 @@ class CsvTable(FileTable):
     """The first block of the file tells which columns are numbers; those are then read as float64 throughout, because a
     column that begins with whole numbers may go on with fractions. Ids are read as text, as written."""
 
+    suffixes = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst")
     ids_are_text = True
 
     def __init__(self, path: Path) -> None:

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from ...checks import Rows, as_array
 from ..columns import Field, Wanted
-from ..table import Piece, Table, needed, reading
+from ..source import Chunk, Position
+from ..table import Table, end_of, needed, reading
 
 
 class ArrayTable(Table):
@@ -36,15 +37,17 @@ class ArrayTable(Table):
         self.n_rows = shape[0]
         self.fields = tuple(Field(str(number), str(dtype), True, single) for number in range(shape[1]))
 
-    def pieces(self, wanted: Wanted, begin: int, chunk_rows: int) -> Iterator[Piece]:
+    def chunks(self, wanted: Wanted, begin: Position, chunk_rows: int) -> Iterator[Chunk]:
         assert self.n_rows is not None
         chosen = [int(name) for name in wanted.names]
         take: Any = slice(None) if chosen == list(range(len(self.fields))) else chosen
-        for start in range(begin, self.n_rows, chunk_rows):
+        for start in range(begin.row, self.n_rows, chunk_rows):
             end = min(start + chunk_rows, self.n_rows)
             block = self._block(start, end)
             ids = None if wanted.id_column is None else _ids(block[:, int(wanted.id_column)])
-            yield Piece(_as_rows(block[:, take], wanted.dtype, self.label), ids, end == self.n_rows)
+            rows = _as_rows(block[:, take], wanted.dtype, self.label)
+            here, begin = begin, end_of(begin, len(rows), last=end == self.n_rows)
+            yield Chunk(rows, here, begin, ids=ids)
 
     def _block(self, start: int, end: int) -> NDArray[Any]:
         return self._array[start:end]
@@ -66,6 +69,8 @@ def _as_rows(block: NDArray[Any], dtype: np.dtype[Any], label: str) -> Rows:
 
 class NpyTable(ArrayTable):
     """A .npy file, read by seeking: a mapped file would count as memory in use and fail where it is cut short later."""
+
+    suffixes = (".npy",)
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelFileError
-from ..pipeline.preparation import Preparation
-from .container import Arrays, one_line, prefixed, under
+from ..storage.container import Arrays, one_line, prefixed, under
+from .preparation import Preparation
 
 
 @dataclass(frozen=True, repr=False)

@@ -1,0 +1,47 @@
+"""A source whose rows count more or less than once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..checks import Floats, as_weights
+from .source import START, Chunk, Position, RowSource
+
+
+class WeightedSource(RowSource):
+    """The chunks of another source, each with the weights of its rows; a single weight stands for all rows."""
+
+    def __init__(self, source: RowSource, weight: Any, name: str) -> None:
+        self._source = source
+        self.names, self.n_dimensions = source.names, source.n_dimensions
+        self.n_rows, self.repeatable = source.n_rows, source.repeatable
+        if source.n_rows is None and np.ndim(weight) > 0:
+            raise ValueError(
+                f"{name} needs an input whose number of rows is known before it is read: pass a Parquet, Arrow or "
+                ".npy file, or the rows chunk by chunk, each with its own weights"
+            )
+        self._weight = as_weights(weight, 1 if source.n_rows is None else source.n_rows, name)
+
+    def chunks(self, begin: Position = START, *, with_ids: bool = False) -> Iterator[Chunk]:
+        if begin != START:
+            raise ValueError("weights go by the number of a row in the whole input: read it from the start")
+        done = 0
+        for chunk in self._source.chunks(with_ids=with_ids):
+            yield replace(chunk, weight=self._weight_of(done, len(chunk)))
+            done += len(chunk)
+
+    def _weight_of(self, begin: int, count: int) -> Floats:
+        return np.repeat(self._weight, count) if self.n_rows is None else self._weight[begin : begin + count]
+
+    def place(self, position: Position) -> str:
+        return self._source.place(position)
+
+    def fraction(self, position: Position) -> float | None:
+        return self._source.fraction(position)
+
+    def refusal(self, chunk: Chunk, row: int, column: int, value: float) -> ValueError:
+        return self._source.refusal(chunk, row, column, value)

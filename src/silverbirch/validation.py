@@ -1,0 +1,51 @@
+"""Rows for a scikit-learn estimator: of the right width and names, refused in scikit-learn's words."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_array, validate_data
+
+from .rows import RowSource, source_of
+from .rows.memory_source import MemorySource
+
+
+def rows_for(estimator: Any, X: Any, sample_weight: Any = None, *, reset: bool) -> RowSource:
+    """What was given to an estimator as rows, as a source. With `reset`, the estimator takes over width and names."""
+    check = partial(check_array, dtype=[np.float64, np.float32], order="C", estimator=estimator, input_name="X")
+    # The core checks the values, once. What it refuses, scikit-learn's check refuses in the words its users know.
+    source = source_of(X, convert=partial(check, ensure_all_finite=False), complain=check)
+    if isinstance(source, MemorySource):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+    else:
+        _check_columns(estimator, source, reset=reset)
+    return source_of(source, sample_weight, weight_name="sample_weight")
+
+
+def _check_columns(estimator: Any, source: RowSource, *, reset: bool) -> None:
+    """What `validate_data` does for tables in memory."""
+    names = None if source.names is None else np.array(source.names, dtype=object)
+    if reset:
+        estimator.n_features_in_ = source.n_dimensions
+        estimator.__dict__.pop("feature_names_in_", None)
+        if names is not None:
+            estimator.feature_names_in_ = names
+        return
+    if source.n_dimensions != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {source.n_dimensions} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input: choose them by read_chunks(…, columns=…)"
+        )
+    known = getattr(estimator, "feature_names_in_", None)
+    if known is not None and names is not None and list(names) != list(known):
+        raise ValueError(
+            f"X has columns {_some(names)}, but the model was fitted to {_some(known)}: choose them, in this order, by "
+            "read_chunks(…, columns=…)"
+        )
+
+
+def _some(names: NDArray[Any]) -> str:
+    return ", ".join(map(repr, names[:5])) + (", …" if len(names) > 5 else "")
