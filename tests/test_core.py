@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import pdist
 
 import silverbirch as sb
 from silverbirch import _core
@@ -48,7 +49,7 @@ JOBS = {
     "insert_rows": lambda X: sb.CFTree().insert(X),
     "nearest": lambda X: sb.CFTree().insert(X[:1_000]).assign(X),
     "cluster_features": lambda X: sb.linkage(X, "ward"),
-    "cluster_distances": lambda X: sb.linkage(X[:500], "complete", algorithm="agnes"),
+    "cluster_distances": lambda X: sb.linkage(pdist(X[:500]), "complete", algorithm="agnes"),
 }
 
 
