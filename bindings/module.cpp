@@ -5,7 +5,6 @@ namespace nb = nanobind;
 void bind_kernels(nb::module_& m);
 void bind_features(nb::module_& m);
 void bind_tree(nb::module_& m);
-void bind_partitioned_tree(nb::module_& m);
 void bind_index(nb::module_& m);
 void bind_linkage(nb::module_& m);
 void bind_dendrogram(nb::module_& m);
@@ -15,7 +14,6 @@ NB_MODULE(_core, m) {
   bind_kernels(m);
   bind_features(m);
   bind_tree(m);
-  bind_partitioned_tree(m);
   bind_index(m);
   bind_linkage(m);
   bind_dendrogram(m);

@@ -18,6 +18,7 @@ Floats = NDArray[np.float64]
 
 # The names the core knows, in its order.
 CF_DISTANCES = tuple(_core.cf_distance_names())
+ABSORPTIONS = tuple(_core.absorption_names())
 LINKAGES = tuple(_core.linkage_names())
 ALGORITHMS = tuple(_core.algorithm_names())
 MODES = ("centers", "linkage", "aggregation")

@@ -121,6 +121,21 @@ bool all_within(const Scalar* values, std::size_t count, Scalar limit) {
   return wrong == 0;
 }
 
+template <std::size_t... I>
+constexpr decltype(Kernels::nearest_slot) nearest_slots(std::index_sequence<I...>) {
+  return {nearest_slot<FormulaOf<CfDistance(I)>>...};
+}
+
+template <std::size_t... I>
+constexpr decltype(Kernels::slot_distances) all_slot_distances(std::index_sequence<I...>) {
+  return {slot_distances<FormulaOf<CfDistance(I)>>...};
+}
+
+template <std::size_t... I>
+constexpr decltype(Kernels::tile_distances) all_tile_distances(std::index_sequence<I...>) {
+  return {tile_distances<FormulaOf<CfDistance(I)>>...};
+}
+
 }  // namespace
 
 extern const PairFilter SILVERBIRCH_PAIR_FILTER;
@@ -132,13 +147,9 @@ extern const TreeKernelSet SILVERBIRCH_TREE_KERNELS;
 extern const Kernels SILVERBIRCH_KERNELS;
 const Kernels SILVERBIRCH_KERNELS = {
     SILVERBIRCH_INSTRUCTION_SET,
-    // in the order of CfDistance
-    {nearest_slot<CentroidDistance>, nearest_slot<ManhattanDistance>, nearest_slot<AverageDistance>,
-     nearest_slot<DiameterDistance>, nearest_slot<WardDistance>, nearest_slot<RadiusDistance>},
-    {slot_distances<CentroidDistance>, slot_distances<ManhattanDistance>, slot_distances<AverageDistance>,
-     slot_distances<DiameterDistance>, slot_distances<WardDistance>, slot_distances<RadiusDistance>},
-    {tile_distances<CentroidDistance>, tile_distances<ManhattanDistance>, tile_distances<AverageDistance>,
-     tile_distances<DiameterDistance>, tile_distances<WardDistance>, tile_distances<RadiusDistance>},
+    nearest_slots(AllCfDistances{}),
+    all_slot_distances(AllCfDistances{}),
+    all_tile_distances(AllCfDistances{}),
     squared_gap,
     all_within<float, std::uint32_t>,
     all_within<double, std::uint64_t>,
