@@ -121,26 +121,23 @@ void bind_tree(nb::module_& m) {
           "__init__",
           [](Tree* self, std::size_t dim, const std::string& distance, const std::string& absorption,
              double squared_threshold, std::size_t max_leaves, std::size_t max_nodes, std::size_t branching,
-             std::size_t parts, std::size_t threads) {
+             std::size_t parts) {
             new (self) Tree(
-                dim, options_from(distance, absorption, squared_threshold, max_leaves, max_nodes, branching, parts),
-                threads);
+                dim, options_from(distance, absorption, squared_threshold, max_leaves, max_nodes, branching, parts));
           },
           nb::arg("dim"), nb::arg("distance"), nb::arg("absorption"), nb::arg("squared_threshold"),
-          nb::arg("max_leaves"), nb::arg("max_nodes"), nb::arg("branching"), nb::arg("parts"), nb::arg("threads"))
+          nb::arg("max_leaves"), nb::arg("max_nodes"), nb::arg("branching"), nb::arg("parts"))
       .def_static(
           "from_state",
           [](std::size_t dim, const std::string& distance, const std::string& absorption, double squared_threshold,
              std::size_t max_leaves, std::size_t max_nodes, std::size_t branching, std::size_t parts,
-             std::size_t threads, const StateIn& state) {
+             const StateIn& state) {
             const sb::TreeOptions options =
                 options_from(distance, absorption, squared_threshold, max_leaves, max_nodes, branching, parts);
-            return without_gil(
-                {}, [&](const sb::Progress&) { return Tree(dim, options, threads, state_from(state, dim)); });
+            return without_gil({}, [&](const sb::Progress&) { return Tree(dim, options, state_from(state, dim)); });
           },
           nb::arg("dim"), nb::arg("distance"), nb::arg("absorption"), nb::arg("squared_threshold"),
-          nb::arg("max_leaves"), nb::arg("max_nodes"), nb::arg("branching"), nb::arg("parts"), nb::arg("threads"),
-          nb::arg("state"))
+          nb::arg("max_leaves"), nb::arg("max_nodes"), nb::arg("branching"), nb::arg("parts"), nb::arg("state"))
       .def("state", &state_of, "(parts, planes, interval, rebuilds), as `from_state` takes it")
       .def("insert_rows", &insert_rows<double>, nb::arg("rows"), nb::arg("weights").none(), nb::arg("progress").none(),
            nb::arg("checked"))
@@ -148,6 +145,7 @@ void bind_tree(nb::module_& m) {
            nb::arg("checked"))
       .def("insert_features", &insert_features, nb::arg("weight"), nb::arg("mean"), nb::arg("sse"),
            nb::arg("progress").none())
+      .def("set_threads", &Tree::set_threads, nb::arg("threads"))
       .def("raise_threshold", &Tree::raise_threshold, nb::arg("squared_threshold"))
       .def(
           "leaves", [](const Tree& tree) { return to_numpy(tree.leaves()); }, "(weight, mean, sse)")

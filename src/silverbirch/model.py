@@ -175,6 +175,7 @@ class AggregateModel:
 
     def _take(self, tree: CFTree, first_rows: NDArray[Any]) -> None:
         self.tree_ = tree
+        tree.n_jobs = self.n_jobs
         self._first_rows = first_rows
         self._clustering = None
         self._labels = None

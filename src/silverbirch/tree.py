@@ -98,7 +98,8 @@ class CFTree:
         if dtype is not None and np.dtype(dtype) not in (np.float32, np.float64):
             raise ValueError(f"dtype={dtype!r}: must be float32, float64 or None")
         self.dtype = None if dtype is None else np.dtype(dtype)
-        self._threads = as_threads(n_jobs)
+        as_threads(n_jobs)
+        self.n_jobs = n_jobs
         self._reset(None)
 
     def _reset(self, core: tree_state.Core | None) -> None:
@@ -150,7 +151,7 @@ class CFTree:
                 yield batch
         except Exception:
             if before is not None:
-                self._core = tree_state.restored(*before, self._core_options, self._threads)
+                self._core = tree_state.restored(*before, self._core_options)
                 self._forget()
             raise
 
@@ -179,6 +180,7 @@ class CFTree:
             if self._busy:
                 raise RuntimeError("the tree is being changed: a progress callback or signal handler can only read it")
             self._core = self._core_for(n_dimensions)
+            self._core.set_threads(as_threads(self.n_jobs))
             self._busy = True
             self._forget()
             try:
@@ -189,8 +191,7 @@ class CFTree:
     def _core_for(self, n_dimensions: int) -> tree_state.Core:
         """The compiled tree for rows of that width; made when the first ones arrive."""
         if self._core is None or self._core.leaf_count == 0:
-            options = self._core_options(n_dimensions, self._initial_threshold**2)
-            return _core.CfTree(n_dimensions, *options, self._threads)
+            return _core.CfTree(n_dimensions, *self._core_options(n_dimensions, self._initial_threshold**2))
         _check_width(n_dimensions, self._core.dim)
         return self._core
 
@@ -307,7 +308,7 @@ class CFTree:
     def _from_file(cls, state: dict[str, Any], arrays: files.Arrays) -> CFTree:
         tree = cls(**state["parameters"])
         own = {name: array for name, array in arrays.items() if not name.startswith("run.")}
-        tree._reset(tree_state.restored(state, own, tree._core_options, tree._threads))
+        tree._reset(tree_state.restored(state, own, tree._core_options))
         return tree
 
     def __getstate__(self) -> tuple[dict[str, Any], files.Arrays]:

@@ -18,7 +18,7 @@ constexpr std::size_t kNoLimit = std::size_t{1} << 62;  // still exact as a doub
 constexpr std::size_t kPilotRows = 2048;
 // More parts than threads, so that no thread waits long for another with more to do.
 constexpr std::size_t kMostParts = 32;
-constexpr std::size_t kLeastLeavesOfPart = 128, kLeastNodesOfPart = 8;
+constexpr std::size_t kLeastLeavesOfPart = 512, kLeastNodesOfPart = 16;
 
 // A block takes some milliseconds: long enough for threads to be worth starting, short enough to stop in time.
 constexpr std::size_t kShortestBlock = 1024, kLongestBlock = 65536, kOperationsOfBlock = std::size_t{1} << 25;
@@ -116,8 +116,7 @@ struct PartedTree::Queue {
   }
 };
 
-PartedTree::PartedTree(std::size_t dim, const TreeOptions& options, std::size_t threads)
-    : dim_(dim), options_(options), threads_(std::max<std::size_t>(threads, 1)) {
+PartedTree::PartedTree(std::size_t dim, const TreeOptions& options) : dim_(dim), options_(options) {
   options_.max_leaves = std::min(options.max_leaves, kNoLimit);
   options_.max_nodes = std::min(options.max_nodes, kNoLimit);
   parts_.emplace_back(dim, options_);
@@ -145,7 +144,7 @@ void PartedTree::check_and_insert(const Scalar* rows, const double* weights, std
   try {
     insert(RowBatch<Scalar>{rows, weights, row_count, dim_, false}, progress);
   } catch (const std::invalid_argument&) {
-    *this = PartedTree(dim_, options_, threads_);
+    *this = PartedTree(dim_, options_);
     throw;
   }
 }
@@ -381,8 +380,7 @@ PartedTree::State PartedTree::state() const {
   return state;
 }
 
-PartedTree::PartedTree(std::size_t dim, const TreeOptions& options, std::size_t threads, const State& state)
-    : PartedTree(dim, options, threads) {
+PartedTree::PartedTree(std::size_t dim, const TreeOptions& options, const State& state) : PartedTree(dim, options) {
   if (state.parts.empty() || state.parts.size() != state.partition.size())
     throw std::invalid_argument("a stored tree must have a part for each part of the space");
   const bool divided = state.parts.size() > 1;

@@ -12,6 +12,7 @@
 // depends on its own rows only. So neither chunks nor threads change a bit.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -49,8 +50,10 @@ class PartedTree {
   };
   static constexpr std::size_t kNever = std::size_t{1} << 62;  // rows until the meeting of a tree that has none
 
-  PartedTree(std::size_t dim, const TreeOptions& options, std::size_t threads);
-  PartedTree(std::size_t dim, const TreeOptions& options, std::size_t threads, const State& state);
+  PartedTree(std::size_t dim, const TreeOptions& options);
+  PartedTree(std::size_t dim, const TreeOptions& options, const State& state);
+
+  void set_threads(std::size_t threads) { threads_ = std::max<std::size_t>(threads, 1); }  // one, unless set
 
   // Rows of finite values; weights may be null (all one), a weight of zero leaves the row out. When `progress` throws,
   // the rows before that moment are in the tree and the others are not.
@@ -103,7 +106,7 @@ class PartedTree {
 
   std::size_t dim_;
   TreeOptions options_;  // of all parts together
-  std::size_t threads_;
+  std::size_t threads_ = 1;
   SpacePartition partition_;
   std::vector<CfTree> parts_;
   Interval interval_;

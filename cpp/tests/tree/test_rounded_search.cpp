@@ -84,8 +84,7 @@ void test_far_apart(std::size_t dim, std::size_t route, bool outside) {
       squared[s] = ward ? gap * weight / (weight + 1.0) : gap;
     }
     const auto nearest = static_cast<std::size_t>(std::min_element(squared.begin(), squared.end()) - squared.begin());
-    const Candidates found =
-        kernels.nearest_entry[route](routing.data(), shape, kEntries, query, values.data());
+    const Candidates found = kernels.nearest_entry[route](routing.data(), shape, kEntries, query, values.data());
     sure += found.sure;
     if (found.sure)
       CHECK(found.slot == nearest);

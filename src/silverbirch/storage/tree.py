@@ -53,9 +53,7 @@ def stored(core: Core | None) -> tuple[dict[str, Any], Arrays]:
     return header, arrays
 
 
-def restored(
-    header: dict[str, Any], arrays: Arrays, options_for: Callable[[int, float], Options], threads: int
-) -> Core | None:
+def restored(header: dict[str, Any], arrays: Arrays, options_for: Callable[[int, float], Options]) -> Core | None:
     """The tree that was stored; ValueError, KeyError or TypeError where it cannot be one."""
     header, left = _as_parts(header, dict(arrays))
     if not header["parts"]:
@@ -84,7 +82,7 @@ def restored(
     rebuilds = as_count(header["rebuilds"], "rebuilds", least=0)
     dim = normals.shape[1]
     options = options_for(dim, _number(header, "squared_threshold"))
-    return _core.CfTree.from_state(dim, *options, threads, (parts, (normals, offsets), interval, rebuilds))
+    return _core.CfTree.from_state(dim, *options, (parts, (normals, offsets), interval, rebuilds))
 
 
 def _number(header: dict[str, Any], name: str) -> float:
