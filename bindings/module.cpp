@@ -1,6 +1,4 @@
-#include <nanobind/nanobind.h>
-
-namespace nb = nanobind;
+#include "convert.hpp"
 
 void bind_kernels(nb::module_& m);
 void bind_features(nb::module_& m);
@@ -11,6 +9,9 @@ void bind_dendrogram(nb::module_& m);
 
 NB_MODULE(_core, m) {
   m.doc() = "The compiled core of silverbirch. Private: use the package's own names.";
+  m.def(
+      "set_report_interval", [](int milliseconds) { report_interval = std::chrono::milliseconds(milliseconds); },
+      nb::arg("milliseconds"));
   bind_kernels(m);
   bind_features(m);
   bind_tree(m);

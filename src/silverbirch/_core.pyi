@@ -9,6 +9,8 @@ import numpy
 from numpy.typing import NDArray
 
 
+def set_report_interval(milliseconds: int) -> None: ...
+
 def instruction_set() -> str:
     """The one in use."""
 
