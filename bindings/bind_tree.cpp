@@ -111,6 +111,7 @@ void insert_features(Tree& tree, const Array1<const double>& weight, const Array
 }  // namespace
 
 void bind_tree(nb::module_& m) {
+  m.attr("NEVER") = Tree::kNever;  // rows until the meeting of a tree that has none
   m.def("absorption_names", [] { return name_list(sb::kAbsorptionNames); });
   m.def("default_branching", &sb::default_branching, nb::arg("dim"), nb::arg("node_bytes"),
         "How many entries a node should have where all nodes together may take so many bytes.");
@@ -149,7 +150,6 @@ void bind_tree(nb::module_& m) {
       .def("raise_threshold", &Tree::raise_threshold, nb::arg("squared_threshold"))
       .def(
           "leaves", [](const Tree& tree) { return to_numpy(tree.leaves()); }, "(weight, mean, sse)")
-      .def_ro_static("NEVER", &Tree::kNever)
       .def_prop_ro("dim", &Tree::dim)
       .def_prop_ro("part_count", &Tree::part_count)
       .def_prop_ro("squared_threshold", &Tree::squared_threshold)

@@ -3,7 +3,7 @@ The compiled core of silverbirch. Private: use the package's own names.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, Final, overload
+from typing import Annotated, overload
 
 import numpy
 from numpy.typing import NDArray
@@ -52,6 +52,8 @@ def merged_pairs(weight_a: Annotated[NDArray[numpy.float64], dict(shape=(None,),
 def pairwise_squared_distances(weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], mean: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sse: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], distance: str, threads: int, progress: Callable[[int, int], None] | None) -> NDArray[numpy.float64]:
     """Squared CF distances of all pairs, condensed."""
 
+NEVER: int = 4611686018427387904
+
 def absorption_names() -> list[str]: ...
 
 def default_branching(dim: int, node_bytes: int) -> int:
@@ -84,9 +86,6 @@ class CfTree:
 
     def leaves(self) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]:
         """(weight, mean, sse)"""
-
-    NEVER: Final[int] = ...
-    """(arg: object, /) -> int"""
 
     @property
     def dim(self) -> int: ...

@@ -45,7 +45,7 @@ std::size_t CfTree::bytes_per_node(std::size_t dim, std::size_t branching) {
 // As many as are searched for several rows at once.
 std::size_t default_branching(std::size_t dim, std::size_t node_bytes) {
   std::size_t slots = dim <= kFewDimensions ? kGroupedSlots : kWideGroupedSlots;
-  const std::size_t least_nodes = 64;
+  constexpr std::size_t least_nodes = 8;
   while (slots > kRouteLanes && node_bytes / CfTree::bytes_per_node(dim, slots - 1) < least_nodes) slots /= 2;
   return slots - 1;
 }

@@ -16,7 +16,7 @@ Core: TypeAlias = _core.CfTree
 Arrays: TypeAlias = dict[str, NDArray[Any]]
 _LEVEL = ("count", "weight", "mean", "sse")
 Level: TypeAlias = tuple[NDArray[np.uint32], Floats, Floats, Floats]
-_NEVER = _core.CfTree.NEVER
+_NEVER = _core.NEVER
 _FIRST_ROWS = 2048  # of a tree of 0.1, before it was divided
 
 
@@ -38,17 +38,23 @@ def stored(core: Core | None) -> tuple[dict[str, Any], Arrays]:
     parts, planes, interval, rebuilds = core.state()
     header = {
         "parts": [
-            {"levels": len(levels), "points": points, "squared_threshold": squared, "limits": limits, "rebuilds": own}
+            {
+                "levels": len(levels),
+                "points": points,
+                "squared_threshold": squared,
+                "limits": [*limits],
+                "rebuilds": own,
+            }
             for levels, points, squared, limits, own in parts
         ],
-        "interval": interval,
+        "interval": [*interval],
         "rebuilds": rebuilds,
         "points": core.total_weight,
         "squared_threshold": core.squared_threshold,
     }
     arrays: Arrays = dict(zip(("normals", "offsets"), planes, strict=True))
-    for number, (levels, *_) in enumerate(parts):
-        for depth, level in enumerate(levels):
+    for number, part in enumerate(parts):
+        for depth, level in enumerate(part[0]):
             arrays |= {f"{number}.{depth}.{name}": array for name, array in zip(_LEVEL, level, strict=True)}
     return header, arrays
 
