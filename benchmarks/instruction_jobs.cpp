@@ -33,7 +33,7 @@ std::vector<double> uniform_rows() {
 std::size_t build_tree(const std::vector<double>& rows) {
   sb::TreeOptions options;
   options.max_leaves = kLeaves;
-  sb::PartedTree tree(kColumns, options);
+  sb::PartitionedTree tree(kColumns, options);
   tree.insert_rows(rows.data(), nullptr, kRows, sb::no_progress);
   return tree.leaf_count();
 }

@@ -5,7 +5,7 @@ namespace sb = silverbirch;
 
 namespace {
 
-using Tree = sb::PartedTree;
+using Tree = sb::PartitionedTree;
 
 // A stored tree in Python: (parts, planes, interval, rebuilds).
 // part: (levels, weight, squared threshold, (max leaves, max nodes), rebuilds); level: (counts, weight, mean, sse)

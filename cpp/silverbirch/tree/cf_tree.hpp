@@ -1,4 +1,5 @@
-// The BETULA CF-tree: any number of rows aggregated into a bounded number of cluster features, in one pass.
+// The BETULA CF-tree: any number of rows aggregated into a bounded number of cluster features, in one pass. This is the
+// tree of one part of the space; parts.hpp holds the tree that users have, of one part or several.
 //
 // A height-balanced tree. An entry of an inner node is the feature of everything below a child; an entry of a leaf node
 // is one of the features the data is aggregated into ("leaves", in the words of the paper). A row goes down to the
@@ -70,7 +71,9 @@ class CfTree {
     options_.max_leaves = max_leaves;
     options_.max_nodes = max_nodes;
   }
+  // How often it was rebuilt since this was asked last.
   std::size_t take_rebuild_count() { return std::exchange(rebuild_count_, 0); }
+
   // For features that are coarser than this tree, such as the leaves of another one.
   void raise_threshold(double squared_threshold);
 

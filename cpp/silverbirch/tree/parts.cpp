@@ -106,7 +106,7 @@ std::size_t part_count_for(std::size_t dim, const TreeOptions& options) {
   return std::bit_floor(std::clamp<std::size_t>(affordable, 1, kMostParts));
 }
 
-struct PartedTree::Queue {
+struct PartitionedTree::Queue {
   std::vector<std::uint32_t> rows;  // counted from the first of the block on
   std::size_t done = 0;
 
@@ -116,7 +116,7 @@ struct PartedTree::Queue {
   }
 };
 
-PartedTree::PartedTree(std::size_t dim, const TreeOptions& options) : dim_(dim), options_(options) {
+PartitionedTree::PartitionedTree(std::size_t dim, const TreeOptions& options) : dim_(dim), options_(options) {
   options_.max_leaves = std::min(options.max_leaves, kNoLimit);
   options_.max_nodes = std::min(options.max_nodes, kNoLimit);
   parts_.emplace_back(dim, options_);
@@ -124,19 +124,19 @@ PartedTree::PartedTree(std::size_t dim, const TreeOptions& options) : dim_(dim),
 }
 
 template <class Scalar>
-void PartedTree::insert_rows(const Scalar* rows, const double* weights, std::size_t row_count,
-                             const Progress& progress) {
+void PartitionedTree::insert_rows(const Scalar* rows, const double* weights, std::size_t row_count,
+                                  const Progress& progress) {
   insert(RowBatch<Scalar>{rows, weights, row_count, dim_, true}, progress);
 }
 
-template void PartedTree::insert_rows(const float*, const double*, std::size_t, const Progress&);
-template void PartedTree::insert_rows(const double*, const double*, std::size_t, const Progress&);
+template void PartitionedTree::insert_rows(const float*, const double*, std::size_t, const Progress&);
+template void PartitionedTree::insert_rows(const double*, const double*, std::size_t, const Progress&);
 
 // With one thread, an empty tree takes rows right after they are checked, while they are in the cache: it is easily
 // empty again.
 template <class Scalar>
-void PartedTree::check_and_insert(const Scalar* rows, const double* weights, std::size_t row_count,
-                                  const Progress& progress) {
+void PartitionedTree::check_and_insert(const Scalar* rows, const double* weights, std::size_t row_count,
+                                       const Progress& progress) {
   if (leaf_count() > 0 || threads_ > 1) {
     check_coordinates(rows, row_count, dim_, threads_, progress);
     return insert_rows(rows, weights, row_count, progress);
@@ -144,20 +144,20 @@ void PartedTree::check_and_insert(const Scalar* rows, const double* weights, std
   try {
     insert(RowBatch<Scalar>{rows, weights, row_count, dim_, false}, progress);
   } catch (const std::invalid_argument&) {
-    *this = PartedTree(dim_, options_);
+    *this = PartitionedTree(dim_, options_);
     throw;
   }
 }
 
-template void PartedTree::check_and_insert(const float*, const double*, std::size_t, const Progress&);
-template void PartedTree::check_and_insert(const double*, const double*, std::size_t, const Progress&);
+template void PartitionedTree::check_and_insert(const float*, const double*, std::size_t, const Progress&);
+template void PartitionedTree::check_and_insert(const double*, const double*, std::size_t, const Progress&);
 
-void PartedTree::insert_features(const FeaturesView& features, const Progress& progress) {
+void PartitionedTree::insert_features(const FeaturesView& features, const Progress& progress) {
   insert(FeatureBatch{features, features.size}, progress);
 }
 
 template <class Batch>
-void PartedTree::insert(const Batch& batch, const Progress& progress) {
+void PartitionedTree::insert(const Batch& batch, const Progress& progress) {
   if (interval_.left == 0) meet(progress);  // an interrupt put it off
   for (std::size_t begin = 0; begin < batch.size;) {
     progress(begin, batch.size);
@@ -176,8 +176,8 @@ void PartedTree::insert(const Batch& batch, const Progress& progress) {
 
 // Until the space is divided, or for good. Returns where that ends.
 template <class Batch>
-std::size_t PartedTree::insert_into_one(const Batch& batch, std::size_t begin, std::size_t end,
-                                        const Progress& progress) {
+std::size_t PartitionedTree::insert_into_one(const Batch& batch, std::size_t begin, std::size_t end,
+                                             const Progress& progress) {
   if (interval_.left == kNever) {
     batch.insert_range(parts_.front(), begin, end, progress);
     return end;
@@ -190,7 +190,7 @@ std::size_t PartedTree::insert_into_one(const Batch& batch, std::size_t begin, s
 }
 
 template <class Batch>
-void PartedTree::insert_block(const Batch& batch, std::size_t begin, std::size_t end, const Progress& progress) {
+void PartitionedTree::insert_block(const Batch& batch, std::size_t begin, std::size_t end, const Progress& progress) {
   std::vector<Queue> queues = queues_of(batch, begin, end);
   std::vector<std::size_t> waiting(queues.size()), order(queues.size());
   for (std::size_t first = begin; first < end;) {
@@ -210,17 +210,17 @@ void PartedTree::insert_block(const Batch& batch, std::size_t begin, std::size_t
   }
 }
 
-std::size_t PartedTree::block_length() const {
+std::size_t PartitionedTree::block_length() const {
   if (parts_.size() == 1) return std::max<std::size_t>(1, 16384 / dim_);  // about a millisecond
   return std::clamp(kOperationsOfBlock / (dim_ * options_.branching), kShortestBlock, kLongestBlock);
 }
 
-std::size_t PartedTree::threads_for(std::size_t row_count) const {
+std::size_t PartitionedTree::threads_for(std::size_t row_count) const {
   return std::clamp<std::size_t>(row_count * dim_ * options_.branching / kOperationsOfThread, 1, threads_);
 }
 
 template <class Work>
-void PartedTree::for_each_part(std::size_t threads, Work work) const {
+void PartitionedTree::for_each_part(std::size_t threads, Work work) const {
   parallel_for(parts_.size(), 1, threads, no_progress, [&](std::size_t first, std::size_t last) {
     for (std::size_t p = first; p < last; ++p) work(p);
   });
@@ -228,7 +228,8 @@ void PartedTree::for_each_part(std::size_t threads, Work work) const {
 
 // The rows of each part, in their order; those of no weight are left out.
 template <class Batch>
-std::vector<PartedTree::Queue> PartedTree::queues_of(const Batch& batch, std::size_t begin, std::size_t end) const {
+std::vector<PartitionedTree::Queue> PartitionedTree::queues_of(const Batch& batch, std::size_t begin,
+                                                               std::size_t end) const {
   constexpr std::size_t piece = 4096;
   const std::size_t count = end - begin, pieces = (count + piece - 1) / piece, threads = threads_for(count);
   std::vector<Queue> queues(parts_.size() + 1);  // the last is for rows of no weight
@@ -260,7 +261,7 @@ std::vector<PartedTree::Queue> PartedTree::queues_of(const Batch& batch, std::si
 }
 
 // The tree of the first rows becomes one for each part.
-void PartedTree::divide() {
+void PartitionedTree::divide() {
   const CfTree pilot = std::move(parts_.front());
   const Features leaves = backwards(pilot.leaves());
   const std::size_t count = part_count_for(dim_, options_);
@@ -279,14 +280,14 @@ void PartedTree::divide() {
   share_room({});
 }
 
-void PartedTree::meet(const Progress& progress) {
+void PartitionedTree::meet(const Progress& progress) {
   if (!is_full()) return share_room(fastest_growth());
   rebuild_count_ += rebuild(parts_, limits_of(options_), threads_for(leaf_count()), progress);
   share_room({});
 }
 
 // Of the part that grew fastest since the last meeting.
-PartedTree::Growth PartedTree::fastest_growth() const {
+PartitionedTree::Growth PartitionedTree::fastest_growth() const {
   if (interval_.rows == 0) return {};
   double leaves = 0.0, nodes = 0.0;
   const auto grown = [](std::size_t now, std::size_t limit, std::size_t share) {
@@ -305,7 +306,7 @@ PartedTree::Growth PartedTree::fastest_growth() const {
 }
 
 // While only exact duplicates are merged, nothing is given away: there may be just as many different rows as leaves.
-bool PartedTree::is_full() const {
+bool PartitionedTree::is_full() const {
   const TreeSize size = size_of(parts_);
   const TreeSize least =
       squared_threshold() > 0.0
@@ -316,7 +317,7 @@ bool PartedTree::is_full() const {
 
 // Begins an interval. No part may grow beyond an equal share of the room, unless so few rows follow that all of them
 // could become leaves: then only the last one of them can be too many, and the next meeting follows it at once.
-void PartedTree::share_room(const Growth& growth) {
+void PartitionedTree::share_room(const Growth& growth) {
   const TreeSize size = size_of(parts_);
   const TreeSize room{options_.max_leaves - std::min(size.leaves, options_.max_leaves),
                       options_.max_nodes - std::min(size.nodes, options_.max_nodes)};
@@ -338,41 +339,41 @@ void PartedTree::share_room(const Growth& growth) {
   }
 }
 
-void PartedTree::raise_threshold(double squared_threshold) {
+void PartitionedTree::raise_threshold(double squared_threshold) {
   for (CfTree& part : parts_) part.raise_threshold(squared_threshold);
 }
 
-double PartedTree::squared_threshold() const {
+double PartitionedTree::squared_threshold() const {
   double largest = 0.0;
   for (const CfTree& part : parts_) largest = std::max(largest, part.squared_threshold());
   return largest;
 }
 
-double PartedTree::total_weight() const {
+double PartitionedTree::total_weight() const {
   double total = 0.0;
   for (const CfTree& part : parts_) total += part.total_weight();
   return total;
 }
 
-std::size_t PartedTree::rebuild_count() const {
+std::size_t PartitionedTree::rebuild_count() const {
   std::size_t count = rebuild_count_;
   for (const CfTree& part : parts_) count += part.rebuild_count();
   return count;
 }
 
-std::size_t PartedTree::memory_bytes() const {
+std::size_t PartitionedTree::memory_bytes() const {
   std::size_t bytes = 0;
   for (const CfTree& part : parts_) bytes += part.memory_bytes();
   return bytes;
 }
 
-Features PartedTree::leaves() const {
+Features PartitionedTree::leaves() const {
   Features all{dim_, {}, {}, {}};
   for (const CfTree& part : parts_) append(all, part.leaves());
   return all;
 }
 
-PartedTree::State PartedTree::state() const {
+PartitionedTree::State PartitionedTree::state() const {
   State state{partition_, {}, interval_, rebuild_count_};
   for (const CfTree& part : parts_)
     state.parts.push_back({part.leaf_count() > 0 ? part.levels() : TreeLevels{}, part.total_weight(),
@@ -380,7 +381,8 @@ PartedTree::State PartedTree::state() const {
   return state;
 }
 
-PartedTree::PartedTree(std::size_t dim, const TreeOptions& options, const State& state) : PartedTree(dim, options) {
+PartitionedTree::PartitionedTree(std::size_t dim, const TreeOptions& options, const State& state)
+    : PartitionedTree(dim, options) {
   if (state.parts.empty() || state.parts.size() != state.partition.size())
     throw std::invalid_argument("a stored tree must have a part for each part of the space");
   const bool divided = state.parts.size() > 1;

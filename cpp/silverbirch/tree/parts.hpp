@@ -24,10 +24,10 @@
 
 namespace silverbirch {
 
-class PartedTree {
+class PartitionedTree {
  public:
-  PartedTree(PartedTree&&) = default;  // moved, never copied
-  PartedTree& operator=(PartedTree&&) = default;
+  PartitionedTree(PartitionedTree&&) = default;  // moved, never copied
+  PartitionedTree& operator=(PartitionedTree&&) = default;
 
   // What the tree of one part holds, and what its limits and rebuilds were since the last meeting.
   struct Part {
@@ -50,8 +50,8 @@ class PartedTree {
   };
   static constexpr std::size_t kNever = std::size_t{1} << 62;  // rows until the meeting of a tree that has none
 
-  PartedTree(std::size_t dim, const TreeOptions& options);
-  PartedTree(std::size_t dim, const TreeOptions& options, const State& state);
+  PartitionedTree(std::size_t dim, const TreeOptions& options);
+  PartitionedTree(std::size_t dim, const TreeOptions& options, const State& state);
 
   void set_threads(std::size_t threads) { threads_ = std::max<std::size_t>(threads, 1); }  // one, unless set
 

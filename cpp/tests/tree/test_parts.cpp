@@ -47,14 +47,15 @@ void many_rows_go_where_each_of_them_goes() {
 constexpr std::size_t kDim = 3, kRows = 40000;
 constexpr TreeOptions kOptions{.max_leaves = 1200, .max_nodes = 200, .parts = 8};
 
-PartedTree tree_of(const std::vector<double>& points, const TreeOptions& options = kOptions, std::size_t threads = 1) {
-  PartedTree tree(kDim, options);
+PartitionedTree tree_of(const std::vector<double>& points, const TreeOptions& options = kOptions,
+                        std::size_t threads = 1) {
+  PartitionedTree tree(kDim, options);
   tree.set_threads(threads);
   tree.insert_rows(points.data(), nullptr, points.size() / kDim, no_progress);
   return tree;
 }
 
-void check_same(const PartedTree& tree, const PartedTree& expected) {
+void check_same(const PartitionedTree& tree, const PartitionedTree& expected) {
   const Features leaves = tree.leaves(), expected_leaves = expected.leaves();
   CHECK(leaves.weight == expected_leaves.weight);
   CHECK(leaves.mean == expected_leaves.mean);
@@ -65,16 +66,16 @@ void check_same(const PartedTree& tree, const PartedTree& expected) {
 
 void threads_change_no_bit() {
   const std::vector<double> points = random_points(kRows, kDim, 2);
-  const PartedTree expected = tree_of(points);
+  const PartitionedTree expected = tree_of(points);
   CHECK(expected.part_count() == 8 && expected.rebuild_count() > 1 && expected.total_weight() == kRows);
   for (const std::size_t threads : {2, 3, 5}) check_same(tree_of(points, kOptions, threads), expected);
 }
 
 void chunks_change_no_bit_and_the_limits_hold_after_each() {
   const std::vector<double> points = random_points(kRows, kDim, 3);
-  const PartedTree expected = tree_of(points);
+  const PartitionedTree expected = tree_of(points);
   for (const std::size_t length : {1, 777, 16384}) {
-    PartedTree tree(kDim, kOptions);
+    PartitionedTree tree(kDim, kOptions);
     for (std::size_t begin = 0; begin < kRows; begin += length) {
       tree.insert_rows(points.data() + begin * kDim, nullptr, std::min(length, kRows - begin), no_progress);
       CHECK(tree.leaf_count() <= kOptions.max_leaves);
@@ -93,7 +94,7 @@ void rows_of_no_weight_change_no_bit() {
                 points.begin() + static_cast<std::ptrdiff_t>((i + 1) * kDim));
     weights_of_some.push_back(weights[i]);
   }
-  PartedTree tree(kDim, kOptions), expected(kDim, kOptions);
+  PartitionedTree tree(kDim, kOptions), expected(kDim, kOptions);
   tree.set_threads(2);
   tree.insert_rows(points.data(), weights.data(), kRows, no_progress);
   expected.insert_rows(some.data(), weights_of_some.data(), weights_of_some.size(), no_progress);
@@ -102,18 +103,18 @@ void rows_of_no_weight_change_no_bit() {
 
 void rows_as_features_change_no_bit() {
   const std::vector<double> points = random_points(kRows, kDim, 6);
-  PartedTree tree(kDim, kOptions);
+  PartitionedTree tree(kDim, kOptions);
   tree.insert_features(view(as_features(points, kDim)), no_progress);
   check_same(tree, tree_of(points));
 }
 
 void a_restored_tree_continues_to_the_same_bits() {
   const std::vector<double> points = random_points(kRows, kDim, 7);
-  const PartedTree expected = tree_of(points);
+  const PartitionedTree expected = tree_of(points);
   for (const std::size_t first : {1000, 2048, 5000, 33333}) {
-    PartedTree tree(kDim, kOptions);
+    PartitionedTree tree(kDim, kOptions);
     tree.insert_rows(points.data(), nullptr, first, no_progress);
-    PartedTree restored(kDim, kOptions, tree.state());
+    PartitionedTree restored(kDim, kOptions, tree.state());
     restored.set_threads(2);
     restored.insert_rows(points.data() + first * kDim, nullptr, kRows - first, no_progress);
     check_same(restored, expected);
@@ -124,7 +125,7 @@ void a_restored_tree_continues_to_the_same_bits() {
 void a_part_that_uses_up_its_share_keeps_the_limits_of_all() {
   std::vector<double> points = random_points(kRows, kDim, 8);
   for (std::size_t i = kRows / 2 * kDim; i < points.size(); ++i) points[i] = 0.01 * points[i] + 3.0;
-  PartedTree tree(kDim, kOptions);
+  PartitionedTree tree(kDim, kOptions);
   for (std::size_t begin = 0; begin < kRows; begin += 100) {
     tree.insert_rows(points.data() + begin * kDim, nullptr, 100, no_progress);
     CHECK(tree.leaf_count() <= kOptions.max_leaves);
@@ -135,7 +136,7 @@ void a_part_that_uses_up_its_share_keeps_the_limits_of_all() {
 void as_many_different_rows_as_leaves_are_not_merged() {
   std::vector<double> points = random_points(kOptions.max_leaves, kDim, 9), twice = points;
   for (int i = 0; i < 4; ++i) twice.insert(twice.end(), points.begin(), points.end());
-  const PartedTree tree = tree_of(twice);
+  const PartitionedTree tree = tree_of(twice);
   CHECK(tree.part_count() == 8 && tree.leaf_count() == kOptions.max_leaves && tree.squared_threshold() == 0.0);
 }
 
@@ -146,7 +147,7 @@ void an_interrupt_keeps_the_rows_before_and_no_others() {
     for (std::size_t stop_at = 1;; stop_at += 7) {
       TreeOptions options = kOptions;
       options.parts = parts;
-      PartedTree tree(kDim, options);
+      PartitionedTree tree(kDim, options);
       std::size_t calls = 0;
       const Progress stop([&](std::size_t, std::size_t) {
         if (++calls == stop_at) throw std::runtime_error("stop");

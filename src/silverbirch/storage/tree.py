@@ -55,7 +55,8 @@ def stored(core: Core | None) -> tuple[dict[str, Any], Arrays]:
     arrays: Arrays = dict(zip(("normals", "offsets"), planes, strict=True))
     for number, part in enumerate(parts):
         for depth, level in enumerate(part[0]):
-            arrays |= {f"{number}.{depth}.{name}": array for name, array in zip(_LEVEL, level, strict=True)}
+            for name, array in zip(_LEVEL, level, strict=True):
+                arrays[f"{number}.{depth}.{name}"] = np.asarray(array)
     return header, arrays
 
 
