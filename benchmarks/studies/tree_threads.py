@@ -5,8 +5,8 @@
     python -m benchmarks.studies.tree_threads threads [rows]  seconds by n_jobs, the least of three
 
 The number of parts is a property of the tree (`part_count_for` in cpp/silverbirch/tree/), here set by hand. Leaf sse a
-row is the sum of the leaves' sse over the rows, as absorbed; nearest leaf mse is the mean squared distance of a sample to
-its exactly nearest leaf; rmsd(500) is that of the Ward clustering of the leaves cut into 500. Trees end with
+row is the sum of the leaves' sse over the rows, as absorbed; nearest leaf mse is the mean squared distance of a sample
+to its exactly nearest leaf; rmsd(500) is that of the Ward clustering of the leaves cut into 500. Trees end with
 somewhat different numbers of leaves.
 """
 

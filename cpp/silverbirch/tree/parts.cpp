@@ -390,6 +390,7 @@ PartitionedTree::PartitionedTree(std::size_t dim, const TreeOptions& options, co
     throw std::invalid_argument("a stored tree must be divided after its first rows, or never");
   partition_ = state.partition;
   interval_ = state.interval;
+  if (!divided && part_count_for(dim, options_) == 1) interval_.left = kNever;
   rebuild_count_ = state.rebuild_count;
   parts_.clear();
   for (const Part& part : state.parts) {

@@ -121,6 +121,22 @@ void a_restored_tree_continues_to_the_same_bits() {
   }
 }
 
+// As the trees of 0.1 do.
+void a_tree_stored_as_one_part_stays_one_where_it_has_to() {
+  const std::vector<double> points = random_points(kRows, kDim, 11);
+  const TreeOptions small{.max_leaves = 300};
+  for (const auto& [options, left] : {std::pair(kOptions, PartitionedTree::kNever), std::pair(small, std::size_t{7})}) {
+    PartitionedTree tree(kDim, options);
+    tree.insert_rows(points.data(), nullptr, 1000, no_progress);
+    PartitionedTree::State state = tree.state();
+    state.interval.left = left;
+    PartitionedTree restored(kDim, options, state);
+    restored.insert_rows(points.data() + 1000 * kDim, nullptr, kRows - 1000, no_progress);
+    CHECK(restored.part_count() == 1 && restored.total_weight() == kRows);
+    CHECK(restored.leaf_count() <= options.max_leaves);
+  }
+}
+
 // Of a stream that was in all parts and then stays in one.
 void a_part_that_uses_up_its_share_keeps_the_limits_of_all() {
   std::vector<double> points = random_points(kRows, kDim, 8);
@@ -186,6 +202,7 @@ int main() {
   rows_of_no_weight_change_no_bit();
   rows_as_features_change_no_bit();
   a_restored_tree_continues_to_the_same_bits();
+  a_tree_stored_as_one_part_stays_one_where_it_has_to();
   a_part_that_uses_up_its_share_keeps_the_limits_of_all();
   as_many_different_rows_as_leaves_are_not_merged();
   an_interrupt_keeps_the_rows_before_and_no_others();
