@@ -143,7 +143,7 @@ def test_a_damaged_checkpoint_is_refused(run, tmp_path):
         lambda state, arrays: state.update(position=[0, -3]),
         lambda state, arrays: state.update(counts={"rows": 3, "sheep": 4}),
         lambda state, arrays: state.update(model={}),
-        lambda state, arrays: arrays.pop("model.tree.0.mean"),
+        lambda state, arrays: arrays.pop("model.tree.0.0.mean"),
     ],
 )
 def test_a_checkpoint_with_wrong_content_is_refused(damage, run, tmp_path):
