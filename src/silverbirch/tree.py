@@ -151,8 +151,8 @@ class CFTree:
         """The chunks to insert. If reading one fails, or one holds a bad value, the tree is set back to what it was. An
         error outside, an interrupt of the insertion, leaves the rows inserted up to then.
 
-        The only chunk of a source needs neither a copy of the tree nor a check here: the compiled tree checks values as
-        it inserts them, and takes all rows of a chunk or none.
+        The only chunk of a source needs neither a copy of the tree nor a check here: the compiled tree checks all values
+        of a chunk before it inserts the first row.
         """
         from .storage.tree import restored, stored
 

@@ -21,8 +21,6 @@ bool is_fine(Scalar value) {
   return std::abs(value) <= kLargest<Scalar>;
 }
 
-}  // namespace
-
 template <class Scalar>
 void check_some(const Scalar* rows, std::size_t begin, std::size_t end, std::size_t dim) {
   const Scalar *first = rows + begin * dim, *last = rows + end * dim;
@@ -32,8 +30,7 @@ void check_some(const Scalar* rows, std::size_t begin, std::size_t end, std::siz
   throw BadValue(place / dim, place % dim, *wrong);
 }
 
-template void check_some(const float*, std::size_t, std::size_t, std::size_t);
-template void check_some(const double*, std::size_t, std::size_t, std::size_t);
+}  // namespace
 
 template <class Scalar>
 void check_coordinates(const Scalar* rows, std::size_t row_count, std::size_t dim, std::size_t threads,

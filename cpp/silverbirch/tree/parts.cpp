@@ -38,13 +38,9 @@ struct RowBatch {
   const Scalar* rows;
   const double* weights;  // or null
   std::size_t size, dim;
-  bool checked;
 
   double weight(std::size_t i) const { return weights ? weights[i] : 1.0; }
   const Scalar* mean(std::size_t i) const { return rows + i * dim; }
-  void check(std::size_t begin, std::size_t end) const {
-    if (!checked) check_some(rows, begin, end, dim);
-  }
   void insert_range(CfTree& tree, std::size_t begin, std::size_t end, const Progress& progress) const {
     tree.insert_rows(mean(begin), weights ? weights + begin : nullptr, end - begin, progress);
   }
@@ -60,7 +56,6 @@ struct FeatureBatch {
 
   double weight(std::size_t i) const { return features.weight[i]; }
   const double* mean(std::size_t i) const { return features.mean + i * features.dim; }
-  void check(std::size_t, std::size_t) const {}
   void insert_range(CfTree& tree, std::size_t begin, std::size_t end, const Progress& progress) const {
     tree.insert_features({end - begin, features.dim, features.weight + begin, mean(begin), features.sse + begin},
                          progress);
@@ -126,27 +121,17 @@ PartitionedTree::PartitionedTree(std::size_t dim, const TreeOptions& options) : 
 template <class Scalar>
 void PartitionedTree::insert_rows(const Scalar* rows, const double* weights, std::size_t row_count,
                                   const Progress& progress) {
-  insert(RowBatch<Scalar>{rows, weights, row_count, dim_, true}, progress);
+  insert(RowBatch<Scalar>{rows, weights, row_count, dim_}, progress);
 }
 
 template void PartitionedTree::insert_rows(const float*, const double*, std::size_t, const Progress&);
 template void PartitionedTree::insert_rows(const double*, const double*, std::size_t, const Progress&);
 
-// With one thread, an empty tree takes rows right after they are checked, while they are in the cache: it is easily
-// empty again.
 template <class Scalar>
 void PartitionedTree::check_and_insert(const Scalar* rows, const double* weights, std::size_t row_count,
                                        const Progress& progress) {
-  if (leaf_count() > 0 || threads_ > 1) {
-    check_coordinates(rows, row_count, dim_, threads_, progress);
-    return insert_rows(rows, weights, row_count, progress);
-  }
-  try {
-    insert(RowBatch<Scalar>{rows, weights, row_count, dim_, false}, progress);
-  } catch (const std::invalid_argument&) {
-    *this = PartitionedTree(dim_, options_);
-    throw;
-  }
+  check_coordinates(rows, row_count, dim_, threads_, progress);
+  insert_rows(rows, weights, row_count, progress);
 }
 
 template void PartitionedTree::check_and_insert(const float*, const double*, std::size_t, const Progress&);
@@ -162,7 +147,6 @@ void PartitionedTree::insert(const Batch& batch, const Progress& progress) {
   for (std::size_t begin = 0; begin < batch.size;) {
     progress(begin, batch.size);
     const std::size_t end = std::min(begin + block_length(), batch.size);
-    batch.check(begin, end);
     if (parts_.size() == 1) {
       begin = insert_into_one(batch, begin, end, progress);
     } else {
