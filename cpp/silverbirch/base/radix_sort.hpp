@@ -1,4 +1,4 @@
-// Sorting by digits, the least significant first [Hollerith's sorter; Knuth 1998, "Sorting and searching", 5.2.5].
+// Radix sort, least significant digit first [Hollerith's sorter; Knuth 1998, "Sorting and searching", 5.2.5].
 #pragma once
 
 #include <array>
@@ -8,8 +8,8 @@
 
 namespace silverbirch {
 
-// Sorts items by the bits of key(item) from `low` to `high`, whole digits of them; equal ones keep their order. `room`
-// is as long as `items` and its content is lost.
+// Sorts items by the bits of key(item) from `low` up, in whole digits, until `high` is reached. Equal items keep their
+// order. `room` is as long as `items`, and its content is lost.
 inline constexpr std::size_t kDigitBits = 11;
 template <class Item, class Key>
 void radix_sort(std::vector<Item>& items, std::vector<Item>& room, std::size_t low, std::size_t high, Key key) {
