@@ -1,9 +1,9 @@
 // The distances of two cluster features, from their summary statistics alone.
 //
-// Each struct names the distance, gives the paper's code and says how its *square* follows from the gap of the means,
-// the weights and the sses. `Value` is double or a vector of doubles. The formulas are symmetric to the last bit:
-// swapping the two features gives the same number, which the clustering algorithms rely on. Formulas: Lang & Schubert
-// 2022, "BETULA: Fast clustering of large data with improved BIRCH CF-trees".
+// Each struct is named after a distance and computes its *square* from the gap of the means, the weights and the sses.
+// The comment before it gives the paper's code (D0 …). `Value` is double or a vector of doubles. The formulas are
+// symmetric to the last bit, which the clustering algorithms rely on: swapping the two features gives the same number.
+// Formulas: Lang & Schubert 2022, "BETULA: Fast clustering of large data with improved BIRCH CF-trees".
 #pragma once
 
 #include <array>
@@ -43,7 +43,7 @@ struct ManhattanDistance {
   }
 };
 
-// D4: increase of the sum of squares when the two are merged; half the square of Ward's linkage.
+// D4: how much the sum of squares grows when the two features are merged; half the square of Ward's linkage distance.
 struct WardDistance {
   static constexpr bool manhattan_gap = false;
   template <class Value>
@@ -52,7 +52,7 @@ struct WardDistance {
   }
 };
 
-// D2: root mean squared distance between the points of one and the points of the other.
+// D2: root mean squared distance between the points of one feature and the points of the other.
 struct AverageDistance {
   static constexpr bool manhattan_gap = false;
   template <class Value>
@@ -70,8 +70,8 @@ struct RadiusDistance {
   }
 };
 
-// D3: root mean squared distance over all pairs of different points of the merged set, 2·sse/(n - 1).
-// Counts of points are at least 2 here; for fractional weights that sum to less, n/2 continues n - 1 without a jump.
+// D3: root mean squared distance over all pairs of different points of the merged set, 2·sse/(n - 1). Two merged points
+// have n ≥ 2. Fractional weights may sum to less: there n/2 replaces n - 1, and the two are equal at n = 2.
 struct DiameterDistance {
   static constexpr bool manhattan_gap = false;
   template <class Value>
