@@ -7,10 +7,11 @@
 namespace silverbirch {
 namespace {
 
-// A product and a quotient of the same three numbers may round differently: what is pruned must be farther by more.
+// A product and a quotient of the same three numbers may round differently, so only what exceeds the limit by more than
+// this is pruned.
 constexpr double kSlack = 1.0 + 1e-15;
 
-// Each says which gaps can be as near as `limit`, without a division, and what the distance is exactly.
+// Each struct says which gaps can be within `limit`, without a division, and the exact distance.
 struct CentroidNearness {
   template <class Value>
   static SILVERBIRCH_INLINE auto within(Value gap, Value, double, double limit) {
@@ -35,10 +36,9 @@ struct WardNearness {
   static SILVERBIRCH_INLINE double distance(double gap, double a, double b) { return gap / (a + b); }
 };
 
-// Who is asking: a slot of the tree, which is not its own neighbour, one whose distances have to be verified, or one
-// that looks for another component.
+// The kinds of queries. This one is a slot of the tree, which is not its own neighbour.
 struct BySlot {
-  static constexpr std::size_t stride = kLanes;  // of the coordinates of its mean
+  static constexpr std::size_t stride = kLanes;  // distance between the coordinates of its mean
   static constexpr bool ignores_only_itself = true;
   Slot self;
   const std::uint32_t* names;
@@ -54,7 +54,7 @@ struct BySlot {
   SILVERBIRCH_INLINE double limit(double distance) const { return distance * kSlack; }
 };
 
-// A slot whose distances have to be verified, in order of their lower bounds.
+// A slot whose distances must be verified, in the order of their lower bounds.
 struct ByVerifiedSlot : BySlot {
   const Verification& verification;
   SILVERBIRCH_INLINE double verified(Slot slot, double bound, double limit) const {
@@ -67,6 +67,7 @@ struct ByVerifiedSlot : BySlot {
   }
 };
 
+// A slot that searches the nearest slot of another component.
 struct ByComponent {
   static constexpr std::size_t stride = kLanes;
   static constexpr bool ignores_only_itself = false;
@@ -85,7 +86,7 @@ struct ByComponent {
   SILVERBIRCH_INLINE double limit(double distance) const { return distance * kSlack; }
 };
 
-// A point that is no slot: what does without GroupSearch in a build that can switch it off.
+// A point that is no slot: replaces GroupSearch in a build where that is switched off.
 struct ByPoint {
   static constexpr std::size_t stride = kLanes;
   static constexpr bool ignores_only_itself = false;
@@ -106,7 +107,7 @@ class Search {
   SILVERBIRCH_INLINE NearestSlot best() const { return best_; }
   SILVERBIRCH_INLINE std::size_t visits() const { return visits_; }
 
-  // From the leaf up: each node but what lies below the child come from.
+  // Goes from the leaf to the root. At each node it visits all children but the one it came from.
   SILVERBIRCH_INLINE void climb(std::size_t leaf) {
     scan(leaf);
     std::size_t child = leaf;
@@ -155,7 +156,8 @@ class Search {
     limit_ = asker_.limit(distance);
   }
 
-  // Many lanes are near only where little is known yet: after the one of the least gap, few are left.
+  // Many lanes are near only while no good candidate is known. Considering the lane of the least gap first leaves few
+  // others.
   SILVERBIRCH_INLINE unsigned consider_nearest(std::size_t leaf, const double* rows, const double* gaps,
                                                unsigned near) {
     unsigned nearest = static_cast<unsigned>(__builtin_ctz(near));
@@ -172,7 +174,7 @@ class Search {
     return left & near & ~(1U << nearest);
   }
 
-  // The children of a node among `wanted` that can hold something nearer, the nearest first.
+  // Visits the children among `wanted` that can hold a nearer slot, nearest first.
   void visit(std::size_t level, std::size_t node, unsigned wanted) {
     const double* rows = tree_.nodes[level] + node * index_node_doubles(dim());
     alignas(64) double gaps[kLanes];
@@ -191,8 +193,7 @@ class Search {
         if (gaps[other] < gaps[lane]) lane = other;
       }
       near &= ~(1U << lane);
-      if (Nearness::distance(gaps[lane], term_, terms[lane]) > limit_)
-        continue;  // something nearer was found meanwhile
+      if (Nearness::distance(gaps[lane], term_, terms[lane]) > limit_) continue;  // a nearer slot was found meanwhile
       const std::size_t child = node * kLanes + lane;
       if (asker_.ignores(level, child)) continue;
       if (level == 0)
@@ -275,7 +276,7 @@ std::size_t nearest_to_points(const PackedTree& tree, const double* points, Slot
 
 }  // namespace
 
-// One entry for each dimension with loops of fixed length, after the one for all others.
+// Entry d is for d dimensions, with loops of fixed length; entry 0 is for all other dimensions.
 #define SILVERBIRCH_FOR_DIMENSIONS(function) \
   {function(0), function(1), function(2), function(3), function(4), function(5), function(6), function(7), function(8)}
 #define SILVERBIRCH_CENTROID(dim) nearest_to_slot<CentroidNearness, dim>
