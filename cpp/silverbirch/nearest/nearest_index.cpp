@@ -12,12 +12,13 @@ namespace silverbirch {
 
 namespace {
 
-// Fewer dimensions or points than these, and the tree is always as fast.
+// With fewer dimensions or points the tree is always as fast.
 constexpr std::size_t kManyDimensions = 12, kManyPoints = 256;
 constexpr std::size_t kGroupsToDecide = 8, kRowsToDecide = 4 * kGroupsToDecide * kLanes;
-// The filter looks at all points in about the time the tree takes for one leaf in so many.
+// The filter bounds all points in about the time the tree takes to scan one leaf in this many.
 constexpr std::size_t kLeavesForPanels = 8;
-// So many rows a point pay for the lists of cells, if no more than one in so many is left to the tree.
+// The lists of cells pay off from this many rows per point on, if at most one row in kLeftToTheTree is left to the
+// tree.
 constexpr std::size_t kRowsForLists = 16, kLeftToTheTree = 3;
 
 std::size_t leaf_slots() { return on(Mechanism::group_search) ? kLabelLeaf : kClusterLeaf; }
@@ -54,7 +55,7 @@ NearestIndex::NearestIndex(const double* points, std::size_t count, std::size_t 
   boxes_.show(tree_);
 }
 
-// Eight rows that lie close together, one after the other.
+// The rows in groups of eight that lie close together.
 template <class Scalar>
 class NearestIndex::Groups {
  public:
@@ -67,11 +68,11 @@ class NearestIndex::Groups {
   std::size_t row(std::size_t place) const { return order_[place]; }
   Slot slot(std::size_t lane) const { return nearest_[lane]; }
 
-  // The eight from a place on; returns how many leaves were looked at.
+  // Finds the nearest slots of rows begin … begin + 7 in that order. Returns how many leaves were scanned.
   std::size_t find(std::size_t begin) {
     constexpr std::size_t kAhead = 8 * kLanes;
     const std::size_t dim = index_.dim();
-    // The rows of a group lie anywhere: have those of a later one fetched in the meantime.
+    // The rows of a group are scattered in memory: fetches those of a later group meanwhile.
     for (std::size_t lane = 0; on(Mechanism::group_prefetch) && lane < kLanes && begin + kAhead + lane < row_count_;
          ++lane)
       __builtin_prefetch(rows_ + order_[begin + kAhead + lane] * dim);
@@ -103,7 +104,7 @@ template <class Scalar>
 void NearestIndex::nearest(const Scalar* rows, std::size_t row_count, std::int64_t* numbers, std::size_t threads,
                            const Progress& progress) const {
   const Way way = choose(rows, row_count, threads, progress);
-  // In long pieces rows have near neighbours, but every thread should get some.
+  // Long pieces have rows that are near each other, but every thread should get a piece.
   const std::size_t piece_rows = std::clamp<std::size_t>(row_count / threads, 1 << 12, 1 << 20);
   parallel_for(row_count, piece_rows, threads, progress,
                [&](std::size_t begin, std::size_t end, const Checkpoint& checkpoint) {
@@ -164,7 +165,7 @@ void NearestIndex::by_tree(const Scalar* rows, const std::vector<std::size_t>& s
   for (std::size_t i = 0; i < some.size(); ++i) numbers[some[i]] = found[i];
 }
 
-// By some groups out of all the rows: whether most of the tree would have to be visited.
+// Searches for a few groups out of all rows and says whether much of the tree was visited.
 template <class Scalar>
 bool NearestIndex::visits_much(const Scalar* rows, std::size_t row_count) const {
   Groups<Scalar> groups(*this, rows, row_count);
