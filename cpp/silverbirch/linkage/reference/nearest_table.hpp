@@ -1,4 +1,4 @@
-// What each cluster remembers of its nearest one of a larger number; for anderberg and generic.
+// For each cluster, its nearest cluster among those with larger numbers; used by anderberg and generic.
 #pragma once
 
 #include <vector>
@@ -18,7 +18,7 @@ class NearestTable {
 
   Neighbour& operator[](std::size_t id) { return nearest_[id]; }
 
-  // Finds the nearest one anew; there is none for the cluster of the largest number.
+  // Searches the nearest cluster again. The cluster with the largest number has none.
   void look(std::size_t id) {
     progress_.poll();
     if (space_.active().after(id) == space_.active().end())
@@ -27,8 +27,8 @@ class NearestTable {
       nearest_[id] = space_.nearest_after(id);
   }
 
-  // The cluster with the least distance, the lowest number among equals. A plain scan: a merge costs a pass over all
-  // clusters in any case, so a heap would save nothing.
+  // The cluster with the least distance, the lowest number among equals. A plain scan is enough: every merge passes
+  // over all clusters anyway, so a heap would save nothing.
   std::size_t closest() const {
     std::size_t best = kNowhere;
     for (const std::size_t id : space_.active())
