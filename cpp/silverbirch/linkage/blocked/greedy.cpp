@@ -1,11 +1,11 @@
-// The nearest pair of all is merged at each step, from a lazy heap of nearest neighbours.
+// Merges the nearest pair of all at each step, from a lazy heap of nearest neighbours.
 //
-// A cluster's list holds its nearest few among the clusters that existed when it looked, and all others of them come
-// after `reach`. A cluster that is formed looks at once, so of every pair the one formed later has it on its list or
-// beyond its reach: the first entry that still exists, or else the reach, is a lower bound for all pairs a cluster
-// answers for. The heap holds one such bound for each cluster. When an entry comes to the top, no pair is nearer: it is
-// merged. When a reach comes to the top, its cluster looks again. Entries are exact distances of unchanged clusters, so
-// nothing is rounded twice, and what is merged depends on exact distances and numbers alone.
+// The list of a cluster holds its nearest few among the clusters that existed at its last search. All others of these
+// lie at `reach` or beyond. A new cluster searches at once. So of every pair, the cluster formed later has the other
+// one on its list or beyond its reach: the first entry that still exists, or else the reach, is a lower bound for all
+// pairs that a cluster answers for. The heap holds one such bound per cluster. If the top is an entry, no pair is
+// nearer, and the pair is merged. If the top is a reach, its cluster searches again. Entries are exact distances of
+// unchanged clusters, so nothing is rounded twice, and the merges depend only on exact distances and numbers.
 #include "silverbirch/linkage/blocked/greedy.hpp"
 
 #include <algorithm>
@@ -53,23 +53,23 @@ class BlockedGreedy {
   }
 
  private:
-  // Of equal distances those come first that are not exact: then all ties are known, and the numbers decide.
+  // Among equal distances, bounds come before exact ones. So all ties are known before a merge, and the numbers decide.
   struct Key {
     double distance;
-    ClusterId cluster, other;  // other is kNobody where the distance is only a bound
+    ClusterId cluster, other;  // other is kNobody if the distance is only a bound
     std::uint32_t version;
 
     auto rank() const {
       return std::tuple(distance, other != kNobody, std::min(cluster, other), std::max(cluster, other));
     }
-    bool operator<(const Key& than) const { return than.rank() < rank(); }  // the top of a queue is its greatest
+    bool operator<(const Key& than) const { return than.rank() < rank(); }  // the least key is the top of the queue
   };
 
   struct List {
     bool exists = true;
     std::uint32_t first = 0, end = 0;
-    std::uint32_t formed_at = 0, looked_at = 0;  // in merges
-    std::uint32_t version = 0;                   // of the key in the heap
+    std::uint32_t formed_at = 0, looked_at = 0;  // counted in merges
+    std::uint32_t version = 0;                   // version of the valid key in the heap
     NearestCluster reach;
   };
 
@@ -97,7 +97,7 @@ class BlockedGreedy {
     finish_look(queries);
   }
 
-  // Looks closely where the filter could not tell who is nearest.
+  // Searches closely for the queries where the filter could not tell which cluster is nearest.
   void finish_look(const std::vector<ClusterId>& queries) {
     std::vector<ClusterId> unsure;
     std::copy_if(queries.begin(), queries.end(), std::back_inserter(unsure), [&](ClusterId id) { return empty(id); });
@@ -105,11 +105,11 @@ class BlockedGreedy {
     for (const ClusterId id : queries) push(id);
   }
 
-  // Keeps what comes before everything else. If that is nothing, the reach is set to the nearest measured: a distance
-  // that is known to exist, for a closer look.
+  // Keeps the measured clusters that come before the reach. If there are none, the reach becomes the nearest measured
+  // distance, which is an upper bound for search_.closely.
   void assign(ClusterId id, std::vector<NearestCluster>& measured, double reach) {
     List& list = lists_[id];
-    // What the filter left out is at least as far as it says, up to the rounding of a distance in float64.
+    // The clusters that the filter left out are at least that far, up to the rounding of a distance in float64.
     list.reach = {0, reach * (1.0 - static_cast<double>(clusters_.dim() + 32) * 0x1p-53)};
     list.looked_at = merges_;
     std::sort(measured.begin(), measured.end());
@@ -120,7 +120,7 @@ class BlockedGreedy {
     if (list.end == 0 && !measured.empty()) list.reach = measured.front();
   }
 
-  // Drops entries from the front that have merged since; says whether there were any.
+  // Drops entries from the front that have merged since the search. Returns whether there were any.
   bool skip_gone(ClusterId id) {
     List& list = lists_[id];
     const std::uint32_t before = list.first;

@@ -37,7 +37,7 @@ ClusterPanels::ClusterPanels(const FeaturesView& features, CfDistance distance, 
 }
 
 FilterForm ClusterPanels::fastest_form() const {
-  constexpr std::size_t fewest = 32;  // measured: turning sums into bounds costs more than short sums
+  constexpr std::size_t fewest = 32;  // measured: turning sums into bounds costs more than shorter sums
   const bool bytes =
       on(Mechanism::byte_filter) && pair_filter().has_bytes() && dim_ >= fewest && dim_ <= kMostByteDimensions;
   return bytes ? FilterForm::bytes : fast_form();
@@ -79,8 +79,8 @@ void ClusterPanels::fill(PanelStore& panels, std::size_t slot) const {
     units_.convert_to_bytes(row(id), panels.lane(slot), kPanelLanes);
   else
     units_.convert(row(id), 1, panels.lane(slot), kPanelLanes);
-  double term = 0.0;  // centroid is average of clusters without spread
-  // In units of the largest, so that no quotient is too small for a float.
+  double term = 0.0;  // for centroid: average linkage without variances
+  // In units of the largest 1/weight, so that no quotient is too small for a float.
   if (distance_ == CfDistance::ward)
     term = std::max(least_weight_ / weight_[id], PanelUnits::kUnderflow) * (1.0 + 1e-6);
   if (distance_ == CfDistance::average) term = sse_[id] / weight_[id] / units_.bound_unit() * (1.0 - 1e-6);
