@@ -37,8 +37,8 @@ IndexedClustering::IndexedClustering(const FeaturesView& features, CfDistance di
 
 bool IndexedClustering::pays() const {
   constexpr std::size_t kFewDimensions = 8, kTooFewToMatter = 128;
-  const std::size_t sample = dim_ <= 2 * kFewDimensions ? 256 : 32;  // a search that sees everything is dear
-  constexpr double kDearness = 6.0;  // of a leaf found through boxes against one scanned in a row
+  const std::size_t sample = dim_ <= 2 * kFewDimensions ? 256 : 32;  // a search that visits everything is expensive
+  constexpr double kDearness = 6.0;  // cost of a leaf found through boxes, in leaves scanned in sequence
   const std::size_t leaves = leaves_for(clusters_.slot_count(), kClusterLeaf);
   if (dim_ <= kFewDimensions && leaves <= kTooFewToMatter) return true;
   std::size_t visits = 0;
