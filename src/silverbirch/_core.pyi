@@ -9,6 +9,8 @@ import numpy
 from numpy.typing import NDArray
 
 
+def set_report_interval(milliseconds: int) -> None: ...
+
 def instruction_set() -> str:
     """Returns the name of the instruction set in use."""
 
@@ -50,20 +52,25 @@ def merged_pairs(weight_a: Annotated[NDArray[numpy.float64], dict(shape=(None,),
 def pairwise_squared_distances(weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], mean: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sse: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], distance: str, threads: int, progress: Callable[[int, int], None] | None) -> NDArray[numpy.float64]:
     """Returns the squared CF distances of all pairs as a condensed vector."""
 
+NEVER: int = 4611686018427387904
+
+def absorption_names() -> list[str]: ...
+
+def default_branching(dim: int, node_bytes: int) -> int:
+    """
+    How many entries a node should have where all nodes together may take so many bytes.
+    """
+
+def bytes_per_node(dim: int, branching: int) -> int: ...
+
 class CfTree:
-    def __init__(self, dim: int, distance: str, absorption: str, squared_threshold: float, max_leaves: int, max_nodes: int, branching: int) -> None: ...
+    def __init__(self, dim: int, distance: str, absorption: str, squared_threshold: float, max_leaves: int, max_nodes: int, branching: int, parts: int) -> None: ...
 
     @staticmethod
-    def from_levels(dim: int, distance: str, absorption: str, squared_threshold: float, max_leaves: int, max_nodes: int, branching: int, levels: Sequence[tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], rebuild_count: int, total_weight: float) -> CfTree: ...
+    def from_state(dim: int, distance: str, absorption: str, squared_threshold: float, max_leaves: int, max_nodes: int, branching: int, parts: int, state: tuple[Sequence[tuple[Sequence[tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], float, float, tuple[int, int], int]], tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]], tuple[int, int, int, int], int]) -> CfTree: ...
 
-    def levels(self) -> list[tuple[NDArray[numpy.uint32], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]]:
-        """(counts, weight, mean, sse) for each level, the root's first"""
-
-    @staticmethod
-    def bytes_per_node(dim: int, branching: int) -> int: ...
-
-    @property
-    def height(self) -> int: ...
+    def state(self) -> tuple[list[tuple[list[tuple[NDArray[numpy.uint32], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]], float, float, tuple[int, int], int]], tuple[NDArray[numpy.float64], NDArray[numpy.float64]], tuple[int, int, int, int], int]:
+        """(parts, planes, interval, rebuilds), as `from_state` takes it"""
 
     @overload
     def insert_rows(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, progress: Callable[[int, int], None] | None, checked: bool) -> tuple[int, int, float] | None:
@@ -76,59 +83,7 @@ class CfTree:
 
     def insert_features(self, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], mean: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sse: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], progress: Callable[[int, int], None] | None) -> None: ...
 
-    def raise_threshold(self, squared_threshold: float) -> None: ...
-
-    def leaves(self) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]:
-        """(weight, mean, sse)"""
-
-    @property
-    def dim(self) -> int: ...
-
-    @property
-    def squared_threshold(self) -> float: ...
-
-    @property
-    def leaf_count(self) -> int: ...
-
-    @property
-    def rebuild_count(self) -> int: ...
-
-    @property
-    def total_weight(self) -> float: ...
-
-    @property
-    def node_count(self) -> int: ...
-
-    @property
-    def memory_bytes(self) -> int: ...
-
-class PartitionedTree:
-    def __init__(self, dim: int, distance: str, absorption: str, squared_threshold: float, max_leaves: int, max_nodes: int, branching: int, part_count: int, threads: int) -> None: ...
-
-    @staticmethod
-    def from_parts(dim: int, distance: str, absorption: str, squared_threshold: float, max_leaves: int, max_nodes: int, branching: int, part_count: int, threads: int, planes: tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]], parts: Sequence[tuple[Sequence[tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], float]], counts: tuple[int, int, float]) -> PartitionedTree: ...
-
-    def parts(self) -> list[tuple[list[tuple[NDArray[numpy.uint32], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]], float]]:
-        """(levels, total_weight) of each"""
-
-    def planes(self) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
-        """
-        (normals, offsets) of the planes between the parts, in the order of a heap
-        """
-
-    def counts(self) -> tuple[int, int, float]:
-        """(rows, rebuilds, weight)"""
-
-    @overload
-    def insert_rows(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, progress: Callable[[int, int], None] | None, checked: bool) -> tuple[int, int, float] | None:
-        """
-        Inserts the rows. If one holds a value that cannot be clustered, the tree is left as it was, and the result is (row, column, value).
-        """
-
-    @overload
-    def insert_rows(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, progress: Callable[[int, int], None] | None, checked: bool) -> tuple[int, int, float] | None: ...
-
-    def insert_features(self, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], mean: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sse: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], progress: Callable[[int, int], None] | None) -> None: ...
+    def set_threads(self, threads: int) -> None: ...
 
     def raise_threshold(self, squared_threshold: float) -> None: ...
 
@@ -137,6 +92,9 @@ class PartitionedTree:
 
     @property
     def dim(self) -> int: ...
+
+    @property
+    def part_count(self) -> int: ...
 
     @property
     def squared_threshold(self) -> float: ...

@@ -32,13 +32,12 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         would pass it is refused
     threshold : how large a leaf may grow before there are too many; 0 keeps all different rows apart until then
     distance : the CF distance rows go down the tree by; None for the one that matches the linkage
-    absorption : the CF distance `threshold` bounds; None for "radius"
+    absorption : which size of a leaf `threshold` bounds, see CFTree; None for "radius"
     mode : "linkage", "centers" or "aggregation", see `silverbirch.linkage`
     algorithm : see `silverbirch.linkage`
     refine : how often `fit` goes over the rows again to make the leaves finer: each row is counted where the leaf is
         exactly the nearest (`ClusterFeatures.refined`). `partial_fit` cannot: it does not keep the rows
-    n_jobs : threads for the tree, labels and distances; None is one, -1 all. The tree of several threads is another one
-        than that of one, and as good; see CFTree
+    n_jobs : threads for the tree, labels and distances; None is one, -1 all. They change the time and nothing else
     progress : show progress on stderr
 
     Attributes
@@ -96,8 +95,8 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         return self
 
     def partial_fit(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
-        """Adds a chunk of rows to the tree. Chunks one after the other give the same tree as all rows at once; with
-        n_jobs, one that depends on the chunks. X is as in `fit`, or ClusterFeatures.
+        """Adds a chunk of rows to the tree. Chunks one after the other give the same tree as all rows at once. X is as
+        in `fit`, or ClusterFeatures.
 
         With no X, the leaves are clustered again by the parameters as they are now: n_clusters, distance_threshold,
         linkage, mode and algorithm. Those of the tree stay as they were when it was begun.

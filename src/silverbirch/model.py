@@ -157,6 +157,7 @@ class AggregateModel:
     def _take(self, tree: CFTree) -> None:
         """What was known of the old leaves no longer holds."""
         self.tree_ = tree
+        tree.n_jobs = self.n_jobs
         self._clustering = None
         self._labels = None
         self._refined = None

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..checks import ALGORITHMS, CF_DISTANCES, LINKAGES, MODES, as_bytes
+from ..checks import ABSORPTIONS, ALGORITHMS, CF_DISTANCES, LINKAGES, MODES, as_bytes
 from ..pipeline.preparation import METRICS, MISSING, SCALES
 
 CUT, INPUT, TREE, LINKAGE, OUTPUT, RUN = "Where to cut", "Input", "Aggregation", "Clustering", "Output", "Run"
@@ -111,7 +111,7 @@ Distance = Annotated[
         CF_DISTANCES, ("--distance",), TREE, "How rows find their way in the tree; by default as the linkage asks."
     ),
 ]
-Absorption = Annotated[str | None, _choice(CF_DISTANCES, ("--absorption",), TREE, "What the threshold bounds.")]
+Absorption = Annotated[str | None, _choice(ABSORPTIONS, ("--absorption",), TREE, "What the threshold bounds.")]
 Linkage = Annotated[
     str,
     _choice(
