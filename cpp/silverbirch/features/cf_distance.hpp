@@ -84,8 +84,8 @@ struct DiameterDistance {
   }
 };
 
-// The formula of an enumerator. What goes through all of an enum, such as a table of kernels, is generated from these:
-// another distance needs its enumerator, its formula and its line here, and its route in tree/kernels/routes.hpp.
+// The formula of an enumerator. Tables with an entry for each enumerator, such as those of kernels, are generated from
+// these. Another distance needs its enumerator, its formula and its line here, and its route in tree/kernels/routes.hpp.
 template <auto kind>
 struct FormulaOf;
 template <>
