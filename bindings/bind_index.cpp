@@ -26,7 +26,7 @@ void bind_index(nb::module_& m) {
             if (points.shape(0) == 0) throw std::invalid_argument("an index needs at least one point");
             without_gil({}, [&](const sb::Progress& progress) {
               new (self) sb::NearestIndex(points.data(), points.shape(0), points.shape(1), progress,
-                                          sb::NearestIndex::Way::undecided, may_list);
+                                          sb::NearestIndex::Strategy::undecided, may_list);
             });
           },
           nb::arg("points"), nb::arg("may_list") = true,

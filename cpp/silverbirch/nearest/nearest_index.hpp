@@ -22,12 +22,12 @@ namespace silverbirch {
 
 class NearestIndex {
  public:
-  enum class Way { undecided, tree, panels, cells };
+  enum class Strategy { undecided, tree, panels, cells };
 
-  // points: row-major, finite. way: undecided lets the rows decide which strategy is fastest. may_list: whether there
-  // is memory for the lists of cells, which are several times as large as the points.
+  // points: row-major, finite. strategy: undecided lets the rows decide which strategy is fastest. may_list: whether
+  // there is memory for the lists of cells, which are several times as large as the points.
   NearestIndex(const double* points, std::size_t count, std::size_t dim, const Progress& progress,
-               Way way = Way::undecided, bool may_list = true);
+               Strategy strategy = Strategy::undecided, bool may_list = true);
 
   // Writes the numbers of the points nearest to the rows, the lowest number among equally near points.
   template <class Scalar>
@@ -41,11 +41,11 @@ class NearestIndex {
   class Groups;
 
   template <class Scalar>
-  Way choose(const Scalar* rows, std::size_t row_count, std::size_t threads, const Progress& progress) const;
+  Strategy choose(const Scalar* rows, std::size_t row_count, std::size_t threads, const Progress& progress) const;
   template <class Scalar>
   bool visits_much(const Scalar* rows, std::size_t row_count) const;
   template <class Scalar>
-  void piece(Way way, const Scalar* rows, std::size_t row_count, std::int64_t* numbers,
+  void piece(Strategy strategy, const Scalar* rows, std::size_t row_count, std::int64_t* numbers,
              const Checkpoint& checkpoint) const;
   template <class Scalar>
   void by_tree(const Scalar* rows, std::size_t row_count, std::int64_t* numbers, const Checkpoint& checkpoint) const;
@@ -62,7 +62,7 @@ class NearestIndex {
   // What the rows decide. Several calls may run at once: each call first lets choose() pick its strategy and build what
   // that strategy needs.
   mutable std::mutex choosing_;
-  mutable Way way_;
+  mutable Strategy strategy_;
   mutable bool may_list_;
   mutable std::size_t rows_seen_ = 0;
   mutable std::unique_ptr<NearestPanels> panels_;

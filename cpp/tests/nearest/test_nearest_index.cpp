@@ -27,12 +27,12 @@ std::vector<std::int64_t> by_brute_force(const std::vector<double>& points, cons
 }
 
 // For every strategy and all kinds of rows: ties, points far from the origin, rows far from all points.
-void check_all_ways(const std::vector<double>& points, const std::vector<double>& queries, std::size_t dim) {
+void check_all_strategies(const std::vector<double>& points, const std::vector<double>& queries, std::size_t dim) {
   const std::vector<std::int64_t> expected = by_brute_force(points, queries, dim);
-  using Way = NearestIndex::Way;
-  for (const auto way : {Way::undecided, Way::tree, Way::panels, Way::cells}) {
-    if (way == Way::cells && !NearestCells::suits(points.size() / dim, dim)) continue;
-    const NearestIndex index(points.data(), points.size() / dim, dim, no_progress, way);
+  using Strategy = NearestIndex::Strategy;
+  for (const auto strategy : {Strategy::undecided, Strategy::tree, Strategy::panels, Strategy::cells}) {
+    if (strategy == Strategy::cells && !NearestCells::suits(points.size() / dim, dim)) continue;
+    const NearestIndex index(points.data(), points.size() / dim, dim, no_progress, strategy);
     std::vector<std::int64_t> nearest(expected.size());
     index.nearest(queries.data(), nearest.size(), nearest.data(), 2, no_progress);
     CHECK(nearest == expected);
@@ -139,19 +139,19 @@ int main() {
   for (const std::size_t dim : {1, 3, 20, 150})
     for (const std::size_t count : {1, 8, 9, 64, 65, 256, 700}) {
       std::vector<double> points = random_points(count, dim, 11), queries = random_points(400, dim, 12);
-      check_all_ways(points, queries, dim);
+      check_all_strategies(points, queries, dim);
       std::vector<double> far_points = points, far_queries = queries;
       for (double& x : far_points) x = 1e6 + std::round(1e3 * x) / 1e3;
       for (double& x : far_queries) x = 1e6 + std::round(1e3 * x) / 1e3;
-      check_all_ways(far_points, far_queries, dim);
+      check_all_strategies(far_points, far_queries, dim);
 
       for (double& x : points) x = std::round(2 * x) / 2;  // many duplicates and ties
-      check_all_ways(points, queries, dim);
+      check_all_strategies(points, queries, dim);
       for (double& x : queries) x = std::round(2 * x) / 2;
       for (std::size_t k = 0; k < dim; ++k) {
         queries[k] = 1e90;
         queries[dim + k] = -1e25;
       }
-      check_all_ways(points, queries, dim);
+      check_all_strategies(points, queries, dim);
     }
 }
