@@ -15,8 +15,8 @@ namespace silverbirch {
 
 namespace {
 
-constexpr float kNobodyHere = 1e18F;  // coordinates of empty lanes: farther from all points than these are apart
-constexpr float kAllSquares = 1e33F;  // no squared distance is larger
+constexpr float kEmptyPosition = 1e18F;  // coordinates of empty lanes: farther from all points than these are apart
+constexpr float kAllSquares = 1e33F;     // no squared distance is larger
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // How many groups of kCellPoints a list has. It then holds about the points within twice the size of the cell, which is
@@ -92,7 +92,7 @@ CellLists::CellLists(const std::vector<float>& positions, std::size_t dim, std::
   divide();
   for (std::size_t slot = 0; slot < order_.size(); ++slot)
     std::copy_n(positions.data() + order_[slot] * dim, dim, positions_.data() + slot * dim);
-  positions_.resize(positions_.size() + dim, kNobodyHere);
+  positions_.resize(positions_.size() + dim, kEmptyPosition);
   write_cells();
   progress.poll();
 
@@ -172,8 +172,8 @@ void CellLists::find_cells(const float* positions, std::size_t count, std::uint3
 }
 
 void CellLists::write_cells() {
-  blocks_.resize(cell_count() * block_floats(), kNobodyHere);
-  boxes_.resize((cell_count() + kCellPoints - 1) / kCellPoints * 2 * block_floats(), kNobodyHere);
+  blocks_.resize(cell_count() * block_floats(), kEmptyPosition);
+  boxes_.resize((cell_count() + kCellPoints - 1) / kCellPoints * 2 * block_floats(), kEmptyPosition);
   centres_.resize(cell_count() * dim_);
   for (std::size_t cell = 0; cell < cell_count(); ++cell) write_cell(cell);
 }
