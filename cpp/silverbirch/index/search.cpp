@@ -98,11 +98,11 @@ struct ByPoint {
   SILVERBIRCH_INLINE double limit(double distance) const { return distance * kSlack; }
 };
 
-template <class Nearness, class Asker, std::size_t Dim>
+template <class Nearness, class Query, std::size_t Dim>
 class Search {
  public:
-  SILVERBIRCH_INLINE Search(const PackedTree& tree, const double* mean, double term, Asker asker, NearestSlot known)
-      : tree_(tree), mean_(mean), term_(term), asker_(asker), best_(known), limit_(asker.limit(known.distance)) {}
+  SILVERBIRCH_INLINE Search(const PackedTree& tree, const double* mean, double term, Query query, NearestSlot known)
+      : tree_(tree), mean_(mean), term_(term), query_(query), best_(known), limit_(query.limit(known.distance)) {}
 
   SILVERBIRCH_INLINE NearestSlot best() const { return best_; }
   SILVERBIRCH_INLINE std::size_t visits() const { return visits_; }
@@ -129,14 +129,14 @@ class Search {
       const double* row = rows + p / kLanes * index_block_doubles(dim()) + p % kLanes;
       Doubles gap = {};
       for (std::size_t k = 0; k < dim(); ++k) {
-        const Doubles difference = mean_[k * Asker::stride] - load(row + k * kLanes);
+        const Doubles difference = mean_[k * Query::stride] - load(row + k * kLanes);
         gap += difference * difference;
       }
       store(gaps + p, gap);
       near |= lanes(Nearness::within(gap, load(row + dim() * kLanes), term_, limit_)) << p;
     }
-    if constexpr (Asker::ignores_only_itself) near &= ~asker_.own_lane(leaf);
-    if (Asker::ignores_only_itself && on(Mechanism::nearest_first) && __builtin_popcount(near) > 2)
+    if constexpr (Query::ignores_only_itself) near &= ~query_.own_lane(leaf);
+    if (Query::ignores_only_itself && on(Mechanism::nearest_first) && __builtin_popcount(near) > 2)
       near = consider_nearest(leaf, rows, gaps, near);
     for (; near; near &= near - 1) consider(leaf, rows, gaps, static_cast<unsigned>(__builtin_ctz(near)));
   }
@@ -148,12 +148,12 @@ class Search {
   SILVERBIRCH_INLINE void consider(std::size_t leaf, const double* rows, const double* gaps, unsigned lane) {
     const double bound = Nearness::distance(gaps[lane], term_, *terms_at(rows, lane));
     const Slot slot = static_cast<Slot>(leaf * kClusterLeaf + lane);
-    if (bound > limit_ || asker_.ignores(slot)) return;
-    const double distance = asker_.verified(slot, bound, best_.distance);
+    if (bound > limit_ || query_.ignores(slot)) return;
+    const double distance = query_.verified(slot, bound, best_.distance);
     if (distance > best_.distance) return;
-    if (distance == best_.distance && !asker_.prefers(slot, best_.slot)) return;
+    if (distance == best_.distance && !query_.prefers(slot, best_.slot)) return;
     best_ = {slot, distance};
-    limit_ = asker_.limit(distance);
+    limit_ = query_.limit(distance);
   }
 
   // Many lanes are near only while no good candidate is known. Considering the lane of the least gap first leaves few
@@ -195,7 +195,7 @@ class Search {
       near &= ~(1U << lane);
       if (Nearness::distance(gaps[lane], term_, terms[lane]) > limit_) continue;  // a nearer slot was found meanwhile
       const std::size_t child = node * kLanes + lane;
-      if (asker_.ignores(level, child)) continue;
+      if (query_.ignores(level, child)) continue;
       if (level == 0)
         scan(child);
       else
@@ -207,8 +207,8 @@ class Search {
     const double* upper = lower + dim() * kLanes;
     Doubles sum = {};
     for (std::size_t k = 0; k < dim(); ++k) {
-      const Doubles below = load(lower + k * kLanes) - mean_[k * Asker::stride];
-      const Doubles above = mean_[k * Asker::stride] - load(upper + k * kLanes);
+      const Doubles below = load(lower + k * kLanes) - mean_[k * Query::stride];
+      const Doubles above = mean_[k * Query::stride] - load(upper + k * kLanes);
       const Doubles gap = outside(below, above);
       sum += gap * gap;
     }
@@ -218,7 +218,7 @@ class Search {
   const PackedTree& tree_;
   const double* mean_;
   const double term_;
-  const Asker asker_;
+  const Query query_;
   NearestSlot best_;
   double limit_;
   std::size_t visits_ = 0;
@@ -250,8 +250,8 @@ template <std::size_t Dim>
 NearestSlot nearest_in_other(const PackedTree& tree, const Components& components, Slot slot, double within) {
   const std::size_t dim = Dim ? Dim : tree.dim;
   const double* mean = tree.blocks + slot / kLanes * index_block_doubles(dim) + slot % kLanes;
-  const ByComponent asker{slot, components.of_slot[slot], components, tree.names};
-  Search<CentroidNearness, ByComponent, Dim> search(tree, mean, 0.0, asker, {kNoSlot, within});
+  const ByComponent query{slot, components.of_slot[slot], components, tree.names};
+  Search<CentroidNearness, ByComponent, Dim> search(tree, mean, 0.0, query, {kNoSlot, within});
   search.climb(slot / kClusterLeaf);
   return search.best();
 }
