@@ -37,13 +37,13 @@ class BlockedGreedy {
   Merges run() && {
     for (const auto& [a, b] : clusters_.duplicates()) merge(a, b, 0.0);
     clusters_.compact();
-    if (active_ > 1) first_look();
+    if (active_ > 1) first_search();
     while (active_ > 1) {
       const Key key = keys_.top();
       keys_.pop();
       if (!lists_[key.cluster].exists || key.version != lists_[key.cluster].version) continue;
       if (key.other == kNobody)
-        look_again({key.cluster});
+        search_again({key.cluster});
       else if (skip_gone(key.cluster))
         push(key.cluster);
       else
@@ -68,8 +68,8 @@ class BlockedGreedy {
   struct List {
     bool exists = true;
     std::uint32_t first = 0, end = 0;
-    std::uint32_t formed_at = 0, looked_at = 0;  // counted in merges
-    std::uint32_t version = 0;                   // version of the valid key in the heap
+    std::uint32_t formed_at = 0, searched_at = 0;  // counted in merges
+    std::uint32_t version = 0;                     // version of the valid key in the heap
     NearestCluster reach;
   };
 
@@ -85,20 +85,20 @@ class BlockedGreedy {
     };
   }
 
-  void first_look() {
+  void first_search() {
     std::vector<ClusterId> all(clusters_.slots());
     for (std::size_t slot = 0; slot < all.size(); ++slot) all[slot] = clusters_.id_at(slot);
     search_.all(all, std::numeric_limits<double>::infinity(), take());
-    finish_look(all);
+    finish_search(all);
   }
 
-  void look_again(const std::vector<ClusterId>& queries) {
+  void search_again(const std::vector<ClusterId>& queries) {
     search_.some(queries, take());
-    finish_look(queries);
+    finish_search(queries);
   }
 
   // Searches closely for the queries where the filter could not tell which cluster is nearest.
-  void finish_look(const std::vector<ClusterId>& queries) {
+  void finish_search(const std::vector<ClusterId>& queries) {
     std::vector<ClusterId> unsure;
     std::copy_if(queries.begin(), queries.end(), std::back_inserter(unsure), [&](ClusterId id) { return empty(id); });
     search_.closely(unsure, [this](ClusterId id) { return lists_[id].reach.distance; }, take());
@@ -111,7 +111,7 @@ class BlockedGreedy {
     List& list = lists_[id];
     // The clusters that the filter left out are at least that far, up to the rounding of a distance in float64.
     list.reach = {0, reach * (1.0 - static_cast<double>(clusters_.dim() + 32) * 0x1p-53)};
-    list.looked_at = merges_;
+    list.searched_at = merges_;
     std::sort(measured.begin(), measured.end());
     if (measured.size() > kListLength) list.reach = std::min(list.reach, measured[kListLength]);
     list.first = list.end = 0;
@@ -124,7 +124,7 @@ class BlockedGreedy {
   bool skip_gone(ClusterId id) {
     List& list = lists_[id];
     const std::uint32_t before = list.first;
-    const auto gone = [&](const List& other) { return !other.exists || other.formed_at > list.looked_at; };
+    const auto gone = [&](const List& other) { return !other.exists || other.formed_at > list.searched_at; };
     while (!empty(id) && gone(lists_[front(id).id])) ++list.first;
     return list.first != before;
   }
@@ -143,7 +143,7 @@ class BlockedGreedy {
     const ClusterId a = std::min(key.cluster, key.other), b = std::max(key.cluster, key.other);
     merge(a, b, key.distance);
     if (on(Mechanism::compaction) && active_ <= clusters_.slots() / 4 * 3) clusters_.compact();
-    if (active_ > 1) look_again({b});
+    if (active_ > 1) search_again({b});
     progress_(history_.size(), lists_.size());
   }
 

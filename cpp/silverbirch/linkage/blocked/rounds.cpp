@@ -69,11 +69,11 @@ class BlockedRounds {
     const double farthest = probe(all);
     const double within = on(Mechanism::first_cut) ? farthest : std::numeric_limits<double>::infinity();
     search_.all(all, within, take());
-    std::vector<ClusterId> lonely;  // their nearest cluster may lie beyond `within`
+    std::vector<ClusterId> far;  // their nearest cluster may lie beyond `within`
     for (const ClusterId id : unsure_among(all))
-      if (lists_.reach(id) > within) lonely.push_back(id);
-    if (!lonely.empty()) search_.some(lonely, take());
-    look_closely(all);
+      if (lists_.reach(id) > within) far.push_back(id);
+    if (!far.empty()) search_.some(far, take());
+    search_closely(all);
     for (const ClusterId id : all) follow(id);
     merge_pairs(all);
   }
@@ -102,12 +102,12 @@ class BlockedRounds {
     const std::vector<ClusterId> unsure = on(Mechanism::neighbour_lists) ? unsure_among(wanted) : wanted;
     if (!unsure.empty()) {
       search_.some(unsure, take());
-      look_closely(unsure);
+      search_closely(unsure);
     }
     for (const ClusterId id : wanted) follow(id);
   }
 
-  void look_closely(const std::vector<ClusterId>& ids) {
+  void search_closely(const std::vector<ClusterId>& ids) {
     search_.closely(unsure_among(ids), [this](ClusterId id) { return nearest_[id].distance; }, take());
   }
 

@@ -29,7 +29,7 @@ class LazyHeap {
   void run(std::size_t threads) {
     const std::size_t merges = history_.size() + clusters_.alive() - 1;
     find_slots();
-    look_all(threads);
+    search_all(threads);
     while (clusters_.alive() > 1) {
       if (history_.size() % 64 == 0) progress_(history_.size(), merges);
       const Key key = heap_.top();
@@ -38,7 +38,7 @@ class LazyHeap {
       else if (nearest_[nearest_[key.name].of].version == nearest_[key.name].version_seen)
         merge(key);
       else
-        look(key.name);
+        search(key.name);
     }
   }
 
@@ -72,7 +72,7 @@ class LazyHeap {
   }
 
   // The new key replaces the top of the heap, which is not needed any more.
-  void look(std::uint32_t name) {
+  void search(std::uint32_t name) {
     progress_.poll();
     if (on(Mechanism::heap_prefetch))
       heap_.for_next([this](const Key& key) { __builtin_prefetch(&nearest_[key.name]); });
@@ -80,7 +80,7 @@ class LazyHeap {
     heap_.replace_top(key_from(name, clusters_.nearest(nearest_[name].slot, {}, visits)));
   }
 
-  void look_all(std::size_t threads) {
+  void search_all(std::size_t threads) {
     if (clusters_.alive() < 2) return;
     heap_ = MinHeap<Key>(clusters_.slot_count(), {std::bit_cast<std::uint64_t>(kBeyondAll), 0, 0});
     const Progress polls{[&](std::size_t, std::size_t) { progress_.poll(); }};
@@ -104,7 +104,7 @@ class LazyHeap {
     ++nearest_[other].version;
     if (clusters_.alive() == 1) return;
     if (!clusters_.refresh().empty()) find_slots();
-    look(name);
+    search(name);
   }
 
   IndexedClusters& clusters_;

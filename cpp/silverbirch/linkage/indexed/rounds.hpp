@@ -45,9 +45,9 @@ class Rounds {
       progress_(history_.size(), merges);
       const bool many = fresh.size() >= clusters_.slot_count() / kFew;
       touched_.clear();
-      for (std::vector<Slot> queries = std::move(fresh); !queries.empty();) queries = look(std::move(queries));
+      for (std::vector<Slot> queries = std::move(fresh); !queries.empty();) queries = search(std::move(queries));
       if (many)
-        for (std::vector<Slot> queries = pointed_at(); !queries.empty();) queries = look(std::move(queries));
+        for (std::vector<Slot> queries = pointed_at(); !queries.empty();) queries = search(std::move(queries));
       fresh = merge_reciprocal();
       if (const std::vector<Slot> moved = clusters_.refresh(); !moved.empty()) move(moved, fresh);
     }
@@ -122,7 +122,7 @@ class Rounds {
 
   // Searches for all queries. Returns the clusters at the ends of their chains that must search again, each once, in
   // order.
-  std::vector<Slot> look(std::vector<Slot> queries) {
+  std::vector<Slot> search(std::vector<Slot> queries) {
     const Progress polls{[&](std::size_t, std::size_t) { progress_.poll(); }};
     // Of other pointers, a search only reads what became of their slots, which does not change meanwhile.
     const std::size_t threads = threads_for(queries.size(), kSearchesWorthAThread);

@@ -25,7 +25,7 @@ void anderberg(Space& space, MergeHistory& history, const Progress& progress) {
       if (to_merged < known.distance || (to_merged == known.distance && b < known.id)) known = {b, to_merged};
     });
     for (const std::size_t id : space.active())
-      if (id == b || (id < b && (nearest[id].id == a || nearest[id].id == b))) nearest.look(id);
+      if (id == b || (id < b && (nearest[id].id == a || nearest[id].id == b))) nearest.search(id);
     progress(history.size(), objects - 1);
   }
 }

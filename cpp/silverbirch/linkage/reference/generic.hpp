@@ -19,20 +19,20 @@ void generic(Space& space, MergeHistory& history, const Progress& progress) {
   const std::size_t objects = space.active().size();
   NearestTable<Space> bound(space, progress);
   std::vector<bool> current(objects, true);  // true: the bound is exactly the distance to the nearest
-  const auto look = [&](std::size_t id) {
-    bound.look(id);
+  const auto search = [&](std::size_t id) {
+    bound.search(id);
     current[id] = true;
   };
 
   while (space.active().size() > 1) {
     std::size_t a = bound.closest();
-    for (; !current[a]; a = bound.closest()) look(a);
+    for (; !current[a]; a = bound.closest()) search(a);
     const std::size_t b = bound[a].id;
     const double distance = bound[a].distance;
     space.merge(a, b);
     history.record(a, b, distance, space.prototype(b));
 
-    look(b);
+    search(b);
     space.each_before(b, [&](std::size_t id, double to_merged) {
       if (to_merged < bound[id].distance) {
         bound[id] = {b, to_merged};

@@ -13,13 +13,13 @@ class NearestTable {
  public:
   NearestTable(const Space& space, const Progress& progress)
       : space_(space), progress_(progress), nearest_(space.active().size(), {kNowhere, 0.0}) {
-    for (const std::size_t id : space.active()) look(id);
+    for (const std::size_t id : space.active()) search(id);
   }
 
   Neighbour& operator[](std::size_t id) { return nearest_[id]; }
 
   // Searches the nearest cluster again. The cluster with the largest number has none.
-  void look(std::size_t id) {
+  void search(std::size_t id) {
     progress_.poll();
     if (space_.active().after(id) == space_.active().end())
       nearest_[id].id = kNowhere;
