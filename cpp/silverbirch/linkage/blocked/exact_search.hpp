@@ -10,7 +10,7 @@
 namespace silverbirch {
 
 struct NearestCluster {
-  ClusterId id = kNobody;
+  ClusterId id = kNoCluster;
   double distance = std::numeric_limits<double>::infinity();
 
   // Ties go to the smaller number. Then the first of all pairs, by (distance, smaller number, larger number), consists

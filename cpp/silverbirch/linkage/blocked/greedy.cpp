@@ -42,7 +42,7 @@ class BlockedGreedy {
       const Key key = keys_.top();
       keys_.pop();
       if (!lists_[key.cluster].exists || key.version != lists_[key.cluster].version) continue;
-      if (key.other == kNobody)
+      if (key.other == kNoCluster)
         search_again({key.cluster});
       else if (skip_gone(key.cluster))
         push(key.cluster);
@@ -56,11 +56,11 @@ class BlockedGreedy {
   // Among equal distances, bounds come before exact ones. So all ties are known before a merge, and the numbers decide.
   struct Key {
     double distance;
-    ClusterId cluster, other;  // other is kNobody if the distance is only a bound
+    ClusterId cluster, other;  // other is kNoCluster if the distance is only a bound
     std::uint32_t version;
 
     auto rank() const {
-      return std::tuple(distance, other != kNobody, std::min(cluster, other), std::max(cluster, other));
+      return std::tuple(distance, other != kNoCluster, std::min(cluster, other), std::max(cluster, other));
     }
     bool operator<(const Key& than) const { return than.rank() < rank(); }  // the least key is the top of the queue
   };
@@ -134,7 +134,7 @@ class BlockedGreedy {
     List& list = lists_[id];
     ++list.version;
     if (empty(id))
-      keys_.push({list.reach.distance, id, kNobody, list.version});
+      keys_.push({list.reach.distance, id, kNoCluster, list.version});
     else
       keys_.push({front(id).distance, id, front(id).id, list.version});
   }

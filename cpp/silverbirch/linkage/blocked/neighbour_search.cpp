@@ -27,14 +27,14 @@ class BlockComparison {
   }
 
  private:
-  void compare(const ClusterId* queries, std::size_t first, std::size_t panel, bool both_ways) {
+  void compare(const ClusterId* queries, std::size_t first, std::size_t panel, bool symmetric) {
     const std::size_t first_lane = panel * kPanelLanes;
-    const float* panel_cuts = both_ways ? lists_.cuts() + first_lane : kNoCuts.cuts;
+    const float* panel_cuts = symmetric ? lists_.cuts() + first_lane : kNoCuts.cuts;
     pack_.sweep(panel, lists_.cuts() + first, panel_cuts, [&](std::size_t query, std::size_t lane, float bound) {
       const ClusterId id = clusters_.id_at(first_lane + lane);
       if (id == queries[query]) return;
       lists_.offer(first + query, {bound, id});
-      if (both_ways) lists_.offer(first_lane + lane, {bound, queries[query]});
+      if (symmetric) lists_.offer(first_lane + lane, {bound, queries[query]});
     });
   }
 

@@ -16,7 +16,7 @@
 namespace silverbirch {
 
 using ClusterId = std::uint32_t;
-inline constexpr ClusterId kNobody = static_cast<ClusterId>(-1);
+inline constexpr ClusterId kNoCluster = static_cast<ClusterId>(-1);
 
 // Panels of one layout: rows of coordinates, then the extra rows.
 class PanelStore {
@@ -50,7 +50,7 @@ class ClusterPanels {
   std::size_t objects() const { return weight_.size(); }
   std::size_t slots() const { return id_of_.size(); }
   std::size_t panels() const { return (slots() + kPanelLanes - 1) / kPanelLanes; }
-  ClusterId id_at(std::size_t slot) const { return id_of_[slot]; }  // kNobody if the cluster has merged
+  ClusterId id_at(std::size_t slot) const { return id_of_[slot]; }  // kNoCluster if the cluster has merged
   double weight(ClusterId id) const { return weight_[id]; }
   double least_weight() const { return least_weight_; }
   double extent() const { return extent_; }

@@ -35,8 +35,8 @@ class BlockedRounds {
         active_(features.size),
         nearest_(features.size),
         known_(features.size, false),
-        followers_(features.size, kNobody),
-        next_(features.size, kNobody) {}
+        followers_(features.size, kNoCluster),
+        next_(features.size, kNoCluster) {}
 
   Merges run() && {
     for (const auto& [a, b] : clusters_.duplicates()) merge(a, b, 0.0);
@@ -164,17 +164,17 @@ class BlockedRounds {
   }
 
   void forget_followers(ClusterId id) {
-    for (ClusterId f = followers_[id]; f != kNobody; f = next_[f]) known_[f] = false;
-    followers_[id] = kNobody;
+    for (ClusterId f = followers_[id]; f != kNoCluster; f = next_[f]) known_[f] = false;
+    followers_[id] = kNoCluster;
   }
 
   // In an equilateral triangle, rounding may put a merged cluster nearer to a third one than that one's known
   // neighbour, and three clusters may follow each other in a circle. Once all clusters have searched again, the nearest
   // pair of all is found.
   void forget_all() {
-    std::fill(followers_.begin(), followers_.end(), kNobody);
+    std::fill(followers_.begin(), followers_.end(), kNoCluster);
     for (std::size_t slot = 0; slot < clusters_.slots(); ++slot)
-      if (const ClusterId id = clusters_.id_at(slot); id != kNobody) {
+      if (const ClusterId id = clusters_.id_at(slot); id != kNoCluster) {
         known_[id] = false;
         new_clusters_.push_back(id);
       }

@@ -68,13 +68,13 @@ VerifiedClustering::VerifiedClustering(const FeaturesView& points, const Linkage
 
 bool VerifiedClustering::pays() const {
   constexpr std::size_t kSample = 256, kTooFewToMatter = 32;
-  constexpr double kDearness = 2.0;  // cost of a leaf found through boxes, in leaves of a distance matrix
+  constexpr double kLeafCost = 2.0;  // cost of a leaf found through boxes, in leaves of a distance matrix
   const std::size_t leaves = leaves_for(clusters_->slot_count(), kClusterLeaf);
   if (leaves <= kTooFewToMatter) return true;
   std::size_t visits = 0;
   for (std::size_t i = 0; i < kSample; ++i)
     clusters_->nearest(static_cast<Slot>(i * clusters_->slot_count() / kSample), {}, visits);
-  return kDearness * static_cast<double>(visits) < static_cast<double>(kSample * leaves);
+  return kLeafCost * static_cast<double>(visits) < static_cast<double>(kSample * leaves);
 }
 
 Merges VerifiedClustering::run() && {

@@ -52,9 +52,9 @@ void check_lists(const Features& features, CfDistance distance, Vote vote, doubl
   Model model(features, distance, vote);
   const auto count = static_cast<ClusterId>(features.size());
   for (ClusterId id = 0; id < count; ++id) model.search(id, tightness);
-  ClusterId merged = kNobody;
+  ClusterId merged = kNoCluster;
   for (std::size_t left = count; left > 1; --left) {
-    ClusterId a = kNobody;
+    ClusterId a = kNoCluster;
     NearestCluster b;
     for (ClusterId id = 0; id < count; ++id) {
       if (!model.alive[id]) continue;

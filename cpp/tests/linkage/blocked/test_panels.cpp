@@ -80,7 +80,7 @@ void sums_of_bytes_do_not_overflow() {
 }
 
 // In every form: before compaction, after it, and if the form is prepared only after it.
-void the_dead_are_nowhere() {
+void removed_clusters_are_not_found() {
   for (const FilterForm form : forms())
     for (const bool late : {false, true}) {
       const Features features = groups(70, 40, 1.0, 0.0);
@@ -96,7 +96,7 @@ void the_dead_are_nowhere() {
         std::size_t seen = 0;
         for (std::size_t panel = 0; panel < clusters.panels(); ++panel)
           pack.sweep(panel, &everything, kNoCuts.cuts, [&](std::size_t, std::size_t lane, float) {
-            CHECK(clusters.id_at(panel * kPanelLanes + lane) != kNobody);
+            CHECK(clusters.id_at(panel * kPanelLanes + lane) != kNoCluster);
             ++seen;
           });
         CHECK(seen == 40);
@@ -154,7 +154,7 @@ int main() {
     use_instruction_set(name);
     filter_gives_lower_bounds();
     sums_of_bytes_do_not_overflow();
-    the_dead_are_nowhere();
+    removed_clusters_are_not_found();
     merged_clusters_are_where_the_features_say();
   }
   shortlists_hold_the_least_and_cut_at_the_next();
