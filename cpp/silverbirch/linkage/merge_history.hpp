@@ -77,7 +77,7 @@ class MergeHistory {
     result.z.reserve(4 * merges_.size());
     Id node = static_cast<Id>(objects_);
     for (std::size_t i = 0; i < order.size(); ++i) {
-      // Merges and their objects are scattered in memory: prefetched, they arrive in time.
+      // Merges and their objects lie anywhere: fetched ahead, they arrive in time.
       constexpr std::size_t kAhead = 8;
       if (i + 2 * kAhead < order.size() && on(Mechanism::merge_prefetch))
         __builtin_prefetch(&merges_[order[i + 2 * kAhead]]);

@@ -72,7 +72,7 @@ class NearestCells::Batch {
   const std::uint32_t* rows() const { return order_.data(); }
   std::size_t end(std::size_t cell) const { return end_[cell]; }
 
-  // The rows of a cell are scattered in memory: fetches them while the rows of another cell are scanned.
+  // The rows of a cell lie anywhere: have them fetched while those of another are looked at.
   void prefetch(std::size_t begin, std::size_t end) const {
     for (std::size_t i = begin; i < end; ++i) __builtin_prefetch(positions_.data() + order_[i] * nearest_.dim_);
   }

@@ -74,7 +74,7 @@ class NearestIndex::Groups {
   std::size_t find(std::size_t begin) {
     constexpr std::size_t kAhead = 8 * kLanes;
     const std::size_t dim = index_.dim();
-    // The rows of a group are scattered in memory: fetches those of a later group meanwhile.
+    // The rows of a group lie anywhere: have those of a later one fetched in the meantime.
     for (std::size_t lane = 0; on(Mechanism::group_prefetch) && lane < kLanes && begin + kAhead + lane < row_count_;
          ++lane)
       __builtin_prefetch(rows_ + order_[begin + kAhead + lane] * dim);
