@@ -15,10 +15,14 @@ def instruction_set() -> str:
     """Returns the name of the instruction set in use."""
 
 def supported_instruction_sets() -> list[str]:
-    """Returns the names of the instruction sets that this machine supports, slowest first."""
+    """
+    Returns the names of the instruction sets that this machine supports, slowest first.
+    """
 
 def use_instruction_set(name: str) -> None:
-    """Uses another instruction set from now on. For tests and benchmarks; not while another thread computes."""
+    """
+    Uses another instruction set from now on. For tests and benchmarks; not while another thread computes.
+    """
 
 def cf_distance_names() -> list[str]: ...
 
@@ -47,7 +51,9 @@ def grouped(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), ord
 def grouped(rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, group_of_row: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], group_count: int, progress: Callable[[int, int], None] | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]: ...
 
 def merged_pairs(weight_a: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], mean_a: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sse_a: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight_b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], mean_b: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sse_b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]:
-    """Merges feature i of a with feature i of b, for every i. Returns (weight, mean, sse)."""
+    """
+    Merges feature i of a with feature i of b, for every i. Returns (weight, mean, sse).
+    """
 
 def pairwise_squared_distances(weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], mean: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sse: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], distance: str, threads: int, progress: Callable[[int, int], None] | None) -> NDArray[numpy.float64]:
     """Returns the squared CF distances of all pairs as a condensed vector."""
@@ -115,10 +121,18 @@ class CfTree:
     def memory_bytes(self) -> int: ...
 
 class NearestIndex:
-    def __init__(self, points: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], may_list: bool = True) -> None: ...
+    """Finds the exactly nearest of many points."""
+
+    def __init__(self, points: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], may_list: bool = True) -> None:
+        """
+        may_list: whether there is memory for lists several times as large as the points, which speed up searches.
+        """
 
     @overload
-    def nearest(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], threads: int, progress: Callable[[int, int], None] | None) -> NDArray[numpy.int64]: ...
+    def nearest(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], threads: int, progress: Callable[[int, int], None] | None) -> NDArray[numpy.int64]:
+        """
+        Returns the number of the point nearest to each row, the lowest one among equally near points.
+        """
 
     @overload
     def nearest(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], threads: int, progress: Callable[[int, int], None] | None) -> NDArray[numpy.int64]: ...
@@ -152,7 +166,9 @@ class Linkage:
 
     @property
     def by_members(self) -> bool:
-        """algorithm='rounds' computes the linkage from points without a distance matrix."""
+        """
+        algorithm='rounds' computes the linkage from points without a distance matrix.
+        """
 
     @property
     def prototypes(self) -> bool:
@@ -176,9 +192,7 @@ def cluster_distances(condensed: Annotated[NDArray[numpy.float64], dict(shape=(N
     """
 
 def cluster_distances_by_prototypes(condensed: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], linkage: str, algorithm: str, progress: Callable[[int, int], None] | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64]]:
-    """
-    The same for linkages with prototypes. The distances are not changed.
-    """
+    """The same for linkages with prototypes. The distances are not changed."""
 
 def subtree_heights(z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
     """Returns the greatest height in the subtree of each row of Z."""
