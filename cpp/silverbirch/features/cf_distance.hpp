@@ -85,7 +85,7 @@ struct DiameterDistance {
 };
 
 // The formula of an enumerator. Tables with an entry for each enumerator, such as those of kernels, are generated from
-// these. Another distance needs its enumerator, its formula and its line here, and its route in tree/kernels/routes.hpp.
+// these. Another distance needs its enumerator, its formula and its line here, and a route in tree/kernels/routes.hpp.
 template <auto kind>
 struct FormulaOf;
 template <>
