@@ -1,6 +1,6 @@
-// The mechanisms that exist only for speed. `python -m benchmarks ablations` measures each one with and without, in a
-// build with SILVERBIRCH_ABLATIONS that can switch it off; in any other build on() is a constant and costs nothing.
-// Results are the same bits either way, except where another order of slots or of sums rounds means differently.
+// The mechanisms that exist only for speed. A build with SILVERBIRCH_ABLATIONS can switch each one off, and `python -m
+// benchmarks ablations` measures it with and without. In any other build on() is a constant and costs nothing. The
+// results have the same bits either way, except where another order of slots or of sums rounds means differently.
 #pragma once
 
 #include <array>

@@ -1,6 +1,7 @@
-// The absorption criteria: how large a leaf of a CF-tree is once it has absorbed a feature, which the tree's threshold
-// bounds. A formula gives the square of that size from the two features that are merged. Today's criteria are the
-// formulas of the CF distances; another one needs its enumerator and its line here, and a formula of its own.
+// The absorption criteria. A criterion is the size that a leaf of a CF-tree would have after it absorbed a feature; the
+// tree's threshold limits it. The formula of a criterion gives the square of that size from the two features to be
+// merged. All present criteria use formulas of the CF distances. Another criterion needs its enumerator and its line
+// here, and its formula.
 #pragma once
 
 #include "silverbirch/features/cf_distance.hpp"

@@ -31,7 +31,7 @@ Nearest nearest_slot(const double* blocks, std::size_t dim, const Feature& query
   const std::size_t skip_block = range.skip == kNowhere ? kNowhere : range.skip / kLanes;
   constexpr double infinity = std::numeric_limits<double>::infinity();
 
-  // Every lane keeps its own minimum and the block it came from (as a double, to stay in one kind of vector).
+  // Every lane keeps its own minimum and the number of its block, as a double so that all vectors are of one type.
   Doubles least[kParts], origin[kParts];
   for (std::size_t p = 0; p < kParts; ++p) {
     least[p] = broadcast(infinity);
@@ -111,7 +111,7 @@ double squared_gap(const double* a, const double* b, std::size_t padded_dim) {
   return lanes[0];
 }
 
-// Counts as wide as the values, for the vector unit.
+// Counts wrong values in integers as wide as the values, so that the compiler vectorises the loop.
 template <class Scalar, class Count>
 bool all_within(const Scalar* values, std::size_t count, Scalar limit) {
   static_assert(sizeof(Scalar) == sizeof(Count));

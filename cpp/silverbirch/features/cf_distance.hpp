@@ -1,9 +1,9 @@
 // The distances of two cluster features, from their summary statistics alone.
 //
-// Each struct names the distance, gives the paper's code and says how its *square* follows from the gap of the means,
-// the weights and the sses. `Value` is double or a vector of doubles. The formulas are symmetric to the last bit:
-// swapping the two features gives the same number, which the clustering algorithms rely on. Formulas: Lang & Schubert
-// 2022, "BETULA: Fast clustering of large data with improved BIRCH CF-trees".
+// Each struct is named after a distance and computes its *square* from the gap of the means, the weights and the sses.
+// The comment before it gives the paper's code (D0 …). `Value` is double or a vector of doubles. The formulas are
+// symmetric to the last bit, which the clustering algorithms rely on: swapping the two features gives the same number.
+// Formulas: Lang & Schubert 2022, "BETULA: Fast clustering of large data with improved BIRCH CF-trees".
 #pragma once
 
 #include <array>
@@ -40,7 +40,7 @@ struct ManhattanDistance {
   }
 };
 
-// D4: increase of the sum of squares when the two are merged; half the square of Ward's linkage.
+// D4: how much the sum of squares grows when the two features are merged; half the square of Ward's linkage distance.
 struct WardDistance {
   static constexpr std::string_view name = "ward";
   static constexpr bool manhattan_gap = false;
@@ -50,7 +50,7 @@ struct WardDistance {
   }
 };
 
-// D2: root mean squared distance between the points of one and the points of the other.
+// D2: root mean squared distance between the points of one feature and the points of the other.
 struct AverageDistance {
   static constexpr std::string_view name = "average";
   static constexpr bool manhattan_gap = false;
@@ -70,8 +70,8 @@ struct RadiusDistance {
   }
 };
 
-// D3: root mean squared distance over all pairs of different points of the merged set, 2·sse/(n - 1).
-// Counts of points are at least 2 here; for fractional weights that sum to less, n/2 continues n - 1 without a jump.
+// D3: root mean squared distance over all pairs of different points of the merged set, 2·sse/(n - 1). Two merged points
+// have n ≥ 2. Fractional weights may sum to less: there n/2 replaces n - 1, and the two are equal at n = 2.
 struct DiameterDistance {
   static constexpr std::string_view name = "diameter";
   static constexpr bool manhattan_gap = false;
@@ -84,8 +84,8 @@ struct DiameterDistance {
   }
 };
 
-// The formula of an enumerator. What goes through all of an enum, such as a table of kernels, is generated from these:
-// another distance needs its enumerator, its formula and its line here, and its route in tree/kernels/routes.hpp.
+// The formula of an enumerator. Tables with an entry for each enumerator, such as those of kernels, are generated from
+// these. Another distance needs its enumerator, its formula and its line here, and a route in tree/kernels/routes.hpp.
 template <auto kind>
 struct FormulaOf;
 template <>

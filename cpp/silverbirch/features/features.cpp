@@ -11,7 +11,8 @@ namespace silverbirch {
 
 namespace {
 
-// A float is not too large unless it is infinite, and converting it to find out would take longer than reading it.
+// The largest coordinate allowed. Every finite float is allowed: floats are compared as floats, because converting them
+// to double would take longer than reading them.
 template <class Scalar>
 constexpr Scalar kLargest =
     static_cast<Scalar>(std::min(kLargestCoordinate, static_cast<double>(std::numeric_limits<Scalar>::max())));
@@ -41,7 +42,7 @@ void check_coordinates(const Scalar* rows, std::size_t row_count, std::size_t di
     parallel_for(row_count, piece, threads, chance_to_stop,
                  [&](std::size_t begin, std::size_t end) { check_some(rows, begin, end, dim); });
   } catch (const BadValue&) {
-    check_some(rows, 0, row_count, dim);  // throws the first one, whichever thread came upon one
+    check_some(rows, 0, row_count, dim);  // throws the first bad value, whichever thread found one
     throw;
   }
 }
