@@ -12,7 +12,7 @@
 #define SILVERBIRCH_MECHANISMS(use) \
   /* tree */ \
   use(integer_routing) use(float_routing) use(groups) use(joint_search) use(wide_joint_search) use(known_widths) \
-  use(fewer_slots) use(patched_leaf) use(duplicate_runs) use(row_prefetch) use(record_prefetch) use(spare_pages) \
+  use(fewer_slots) use(patched_leaf) use(duplicate_runs) use(row_prefetch) use(record_prefetch) \
   use(huge_pages) use(four_distances) use(sure_absorption) use(narrowed_vectors) use(eight_entries) \
   use(check_in_cache) use(hash_chains) \
   /* index */ \

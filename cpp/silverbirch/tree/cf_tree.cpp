@@ -23,15 +23,12 @@ NodeShape shape_of(std::size_t dim, const TreeOptions& options, std::uint64_t we
 
 }  // namespace
 
-CfTree::CfTree(std::size_t dim, const TreeOptions& options) : CfTree(dim, options, std::make_shared<HugePages>()) {}
-
-CfTree::CfTree(std::size_t dim, const TreeOptions& options, std::shared_ptr<HugePages> pages)
+CfTree::CfTree(std::size_t dim, const TreeOptions& options)
     : dim_(dim),
       options_(options),
       kernels_(routed_by_integers(dim) ? &rounded_tree_kernels() : &tree_kernels(dim)),
-      pages_(std::move(pages)),
-      inner_(shape_of(dim, options, leading_bits(dim)), true, pages_),
-      leaf_(shape_of(dim, options, kAllBits), false, pages_),
+      inner_(shape_of(dim, options, leading_bits(dim)), true),
+      leaf_(shape_of(dim, options, kAllBits), false),
       root_(leaf_.create()),
       origin_(dim),
       routed_(dim <= kMostRoutedDimensions && on(Mechanism::float_routing)),
@@ -67,7 +64,6 @@ void CfTree::insert_in_groups(std::size_t count, Look look, Add add, const Progr
       insert(group, progress);
     }
   }
-  pages_->free_spare();  // between insertions a tree holds no more than it needs
   progress(count, count);
 }
 

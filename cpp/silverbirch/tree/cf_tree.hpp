@@ -11,7 +11,6 @@
 
 #include <cstddef>
 #include <limits>
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -85,9 +84,7 @@ class CfTree {
   double total_weight() const { return total_weight_; }
   std::size_t height() const { return height_; }
   std::size_t node_count() const { return inner_.size() + leaf_.size(); }
-  std::size_t memory_bytes() const {
-    return inner_.memory_bytes() + leaf_.memory_bytes() + directory_.memory_bytes() + pages_->spare_bytes();
-  }
+  std::size_t memory_bytes() const { return inner_.memory_bytes() + leaf_.memory_bytes() + directory_.memory_bytes(); }
 
  private:
   struct Step {
@@ -105,8 +102,6 @@ class CfTree {
     std::uint64_t change_before;  // the last one of the leaf node before it was placed there
   };
   class Group;
-
-  CfTree(std::size_t dim, const TreeOptions& options, std::shared_ptr<HugePages> pages);
 
   NodePool& pool(std::size_t level) { return level == 0 ? leaf_ : inner_; }
   std::size_t group_size() const;
@@ -157,7 +152,6 @@ class CfTree {
   std::size_t dim_;
   TreeOptions options_;
   const TreeKernels* kernels_;
-  std::shared_ptr<HugePages> pages_;  // those of a tree that was rebuilt are used by the next
   NodePool inner_, leaf_;
   RowDirectory directory_;  // while the threshold is zero
   NodeId root_ = 0;
