@@ -164,14 +164,12 @@ void CfTree::search_together(Group& group, std::size_t first, const NodePool& no
   const bool together =
       on(Mechanism::groups) && on(dim_ <= kFewDimensions ? Mechanism::joint_search : Mechanism::wide_joint_search);
   if (together && group.all_rows() && routed_ && kernels_->nearest_of_rows && nodes.shape().slots == grouped_slots) {
-    std::uint32_t most = 0;
     for (std::size_t i = first; i < count; ++i) {
       const NodeId node = group[i].leaf.node;
       searches[i].routing = nodes.routing(node);
       searches[i].count = nodes.count(node);
-      most = std::max(most, searches[i].count);
     }
-    kernels_->nearest_of_rows(searches + first, count - first, most, nodes.shape());
+    kernels_->nearest_of_rows(searches + first, count - first, nodes.shape());
   } else {
     for (std::size_t i = first; i < count; ++i) searches[i].sure = false;
   }

@@ -111,9 +111,9 @@ struct TreeKernels {
   using NearestEntry = Candidates (*)(const float* routing, const NodeShape& shape, std::size_t count,
                                       const RouteQuery& query, float* values);
   std::array<NearestEntry, kRouteCount> nearest_entry;
-  // The same as Route::ward_row for some rows at once, each in a node of kGroupedSlots or kWideGroupedSlots with so
-  // many entries at most; null where it does not pay. May leave a row unsure for no reason.
-  void (*nearest_of_rows)(RowSearch* searches, std::size_t count, std::size_t most_entries, const NodeShape& shape);
+  // The same as Route::ward_row for some rows at once, each in a node of kGroupedSlots or kWideGroupedSlots; null where
+  // it does not pay. May leave a row unsure for no reason.
+  void (*nearest_of_rows)(RowSearch* searches, std::size_t count, const NodeShape& shape);
   // A row in doubles.
   void (*widen)(const float* row, std::size_t dim, double* wide);
   // Writes where each mean is, seen from the origin, and the squared norm of that.
