@@ -125,35 +125,6 @@ void squared_distances(CfDistance distance, const Feature& from, const Feature* 
   for (std::size_t i = 0; i < count; ++i) squared[i] = squared_distance<D>(distance, from, to[i], told_dim);
 }
 
-// The sum of a squared gap is one chain of additions that wait for each other: four chains take as long as one.
-template <>
-void squared_distances<0>(CfDistance distance, const Feature& from, const Feature* to, std::size_t count,
-                          std::size_t dim, double* squared) {
-  constexpr std::size_t kChains = 4;
-  std::size_t i = 0;
-  for (; i + kChains <= count && on(Mechanism::four_distances); i += kChains) {
-    UnalignedDoubles sums[kChains][kSums / kDoubles] = {};
-    std::size_t k = 0;
-    for (; k + kSums <= dim; k += kSums)
-      for (std::size_t p = 0; p < kSums / kDoubles; ++p) {
-        const UnalignedDoubles here = load(from.mean + k + p * kDoubles);
-        for (std::size_t c = 0; c < kChains; ++c) {
-          const UnalignedDoubles difference = here - load(to[i + c].mean + k + p * kDoubles);
-          sums[c][p] += difference * difference;
-        }
-      }
-    for (std::size_t c = 0; c < kChains; ++c) {
-      double s[kSums];
-      for (std::size_t p = 0; p < kSums / kDoubles; ++p) store(s + p * kDoubles, sums[c][p]);
-      const double* mean = to[i + c].mean;
-      for (std::size_t l = 0; k + l < dim; ++l)
-        s[l] += (from.mean[k + l] - mean[k + l]) * (from.mean[k + l] - mean[k + l]);
-      squared[i + c] = squared_by_gap(distance, total_of(s), from, to[i + c], dim);
-    }
-  }
-  for (; i < count; ++i) squared[i] = squared_distance<0>(distance, from, to[i], dim);
-}
-
 void add_difference(double* sum, const double* mean, const double* base, std::size_t dim) {
   for (std::size_t k = 0; k < dim; ++k) sum[k] += mean[k] - base[k];
 }

@@ -121,7 +121,7 @@ struct TreeKernels {
                     RouteQuery* queries);
   // In doubles, summed up in the same order on all instruction sets.
   double (*squared_distance)(CfDistance distance, const Feature& a, const Feature& b, std::size_t dim);
-  // The same of one to several others, which takes less time than one after the other.
+  // The same of one to several others.
   void (*squared_distances)(CfDistance distance, const Feature& from, const Feature* to, std::size_t count,
                             std::size_t dim, double* squared);
   // Adds how far a mean is from another.
