@@ -80,7 +80,7 @@ MECHANISMS = (
     Mechanism("spare_pages", "a rebuild reuses the pages of the old tree", 40, TREES, kept=False),
     Mechanism("huge_pages", "nodes of a large tree lie in huge pages", 10, TREES),
     Mechanism("four_distances", "four exact distances at once", 30, WIDE_TREE + WIDEST_TREE, kept=False),
-    Mechanism("sure_absorption", "absorption tested without a division first", 10, TREES),
+    Mechanism("sure_absorption", "absorption tested without a division first", 10, TREES, kept=False),
     Mechanism("narrowed_vectors", "doubles become floats by vectors written by hand", 35, WIDE_TREE),
     Mechanism("eight_entries", "eight entries of a wide node at once, not four", 4, WIDE_TREE, kept=False),
     Mechanism("check_in_cache", "values are checked piece by piece while they are inserted", 20, TREES),

@@ -129,14 +129,6 @@ void add_difference(double* sum, const double* mean, const double* base, std::si
   for (std::size_t k = 0; k < dim; ++k) sum[k] += mean[k] - base[k];
 }
 
-// True only if the squared radius of the merged feature is below the threshold by more than rounding, and than what is
-// lost where numbers become too small. Most rows are absorbed, and products take less time than the exact quotients.
-SILVERBIRCH_INLINE bool surely_within(double squared_threshold, double gap, double n_a, double s_a, double n_b,
-                                      double s_b) {
-  const double n = n_a + n_b, sum = (s_a + s_b) * n + n_a * n_b * gap;
-  return sum > 1e-200 && sum < (1.0 - 1e-12) * squared_threshold * n * n;
-}
-
 // Moves a mean by a share of the way to another, and renews its routing copy.
 template <std::size_t D>
 SILVERBIRCH_INLINE void move_and_copy(double* __restrict record, const double* __restrict other, double share,
@@ -173,10 +165,7 @@ bool absorb_within(CfDistance criterion, double squared_threshold, double* __res
   const std::size_t dim = D > 0 ? D : shape.dim;
   const double weight = record[dim], sse = record[dim + 1];
   const double gap = squared_gap<D>(other.mean, record, dim);
-  const bool surely = on(Mechanism::sure_absorption) && criterion == CfDistance::radius &&
-                      surely_within(squared_threshold, gap, other.weight, other.sse, weight, sse);
-  if (!surely && !(squared_by_gap(criterion, gap, other, {weight, record, sse}, dim) <= squared_threshold))
-    return false;
+  if (!(squared_by_gap(criterion, gap, other, {weight, record, sse}, dim) <= squared_threshold)) return false;
   double share;
   merge_into(record[dim], record[dim + 1], other.weight, other.sse,
              [&](double share_of_other) __attribute__((always_inline)) {
