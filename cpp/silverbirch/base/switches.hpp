@@ -11,7 +11,7 @@
 // clang-format off
 #define SILVERBIRCH_MECHANISMS(use) \
   /* tree */ \
-  use(integer_routing) use(float_routing) use(groups) use(joint_search) use(wide_joint_search) use(patched_leaf) \
+  use(integer_routing) use(float_routing) use(groups) use(joint_search) use(wide_joint_search) \
   use(duplicate_runs) use(row_prefetch) use(record_prefetch) use(huge_pages) \
   use(narrowed_vectors) use(check_in_cache) \
   /* index */ \

@@ -193,43 +193,11 @@ void CfTree::renew_way(Traveller& traveller, std::uint64_t found) {
   renew(leaf_, node, traveller.leaf);
 }
 
-// The same where no inner node changed, and one before, of those from the first on, changed an entry of the leaf node:
-// of the others, the one that was the least distant is so still. The clock has counted one change for each that was
-// placed, so the number of a change tells whose it was.
-void CfTree::renew_leaf(Group& group, std::size_t first, std::size_t last, std::uint64_t found) {
-  Traveller& traveller = group[last];
-  Step& leaf = traveller.leaf;
-  const auto distance_to = [&](std::size_t slot) {
-    return squared_distance(options_.distance, traveller.feature, leaf_.seen_entry(leaf.node, slot));
-  };
-  std::uint32_t nearest = leaf.slot;
-  double least = -1.0;  // its distance, once it is asked for
-  for (std::uint64_t change = leaf_.last_change(leaf.node); change > found;) {
-    const Traveller& other = group[first + (change - found - 1)];
-    change = other.change_before;
-    const std::uint32_t changed = other.leaf.slot;
-    if (changed == leaf.slot) {
-      leaf.slot = nearest_entry(leaf_, leaf.node, traveller);
-      return;
-    }
-    if (surely_farther(group.searches()[last], changed, dim_)) continue;
-    if (least < 0.0) least = distance_to(nearest);
-    const double squared = distance_to(changed);
-    if (squared < least || (squared == least && changed < nearest)) {
-      least = squared;
-      nearest = changed;
-    }
-  }
-  leaf.slot = nearest;
-}
-
 // True if that made a new leaf.
 SILVERBIRCH_INLINE bool CfTree::place(Traveller& traveller) {
   const bool absorbed = leaf_.count(traveller.leaf.node) > 0 && absorb(traveller.feature, traveller.leaf);
   if (!absorbed) add_leaf(traveller);
-  std::uint64_t& last_change = leaf_.last_change(traveller.leaf.node);
-  traveller.change_before = last_change;
-  last_change = ++clock_;
+  leaf_.last_change(traveller.leaf.node) = ++clock_;
   for (std::size_t depth = height_; depth-- > 0;) add_weight(traveller.path[depth], traveller.feature.weight, depth);
   if (!absorbed && leaf_.count(traveller.leaf.node) > options_.branching)
     split_upwards(traveller.leaf.node, {traveller.path, traveller.path + height_});
@@ -296,7 +264,6 @@ SILVERBIRCH_INLINE void CfTree::add_weight(const Step& target, double weight, st
 void CfTree::insert(Group& group, const Progress& progress) {
   if (rounded()) adapt_routing();
   std::uint64_t found = 0;
-  std::size_t first = 0;  // of those whose ways were found then
   bool lost = true;
   bool grown = true;  // more leaves than when the limits were looked at last; true for the first, so that they are
   for (std::size_t i = 0; i < group.size(); ++i) {
@@ -308,12 +275,9 @@ void CfTree::insert(Group& group, const Progress& progress) {
       if (lost || last_growth_ > found) {
         find_ways(group, i);
         found = clock_;
-        first = i;
         lost = false;
-      } else if (last_inner_change_ > found || only_equals_merge || !on(Mechanism::patched_leaf)) {
+      } else {
         renew_way(traveller, found);
-      } else if (leaf_.last_change(traveller.leaf.node) > found) {
-        renew_leaf(group, first, i, found);
       }
       grown |= place(traveller);
     }

@@ -99,7 +99,6 @@ class CfTree {
     std::uint64_t hash;  // of the mean, while the threshold is zero
     Step* path;          // from the root to the parent of the leaf node
     Step leaf;
-    std::uint64_t change_before;  // the last one of the leaf node before it was placed there
   };
   class Group;
 
@@ -114,7 +113,6 @@ class CfTree {
   void find_ways(Group& group, std::size_t first);
   void search_together(Group& group, std::size_t first, const NodePool& nodes);
   void renew_way(Traveller& traveller, std::uint64_t found);
-  void renew_leaf(Group& group, std::size_t first, std::size_t last, std::uint64_t found);
   bool place(Traveller& traveller);
   void add_leaf(Traveller& traveller);
   bool absorb(const Feature& feature, const Step& target);

@@ -86,7 +86,6 @@ SILVERBIRCH_INLINE void decide_four(RowSearch* searches, const Floats (*values)[
 #pragma GCC unroll 16
     for (std::size_t v = 0; v < Vectors; ++v) within |= std::uint64_t{lanes_up_to(values[i][v], limit)} << (v * kWidth);
     searches[i].slot = static_cast<std::uint32_t>(__builtin_ctzll(within));
-    searches[i].limit = limits[i];
     searches[i].sure = (within & (within - 1)) == 0;
   }
 }

@@ -90,20 +90,8 @@ struct RowSearch {
   const float* routing;
   std::uint32_t count;  // of entries
   std::uint32_t slot;   // found
-  float limit;          // what has a larger value is surely farther
-  bool sure;            // that all others are
+  bool sure;            // that all others are farther
 };
-
-// Whether an entry that has changed since the search is surely farther than the one that was found, which has not. Of
-// few dimensions: in many the exact distance takes about as long.
-SILVERBIRCH_INLINE bool surely_farther(const RowSearch& search, std::uint32_t slot, std::size_t dim) {
-  if (!search.sure || dim > kFewDimensions) return false;
-  const float* value = search.routing + slot;
-  float gap = 0.0f;
-  for (std::size_t k = 0; k < dim; ++k, value += kGroupedSlots)
-    gap += (search.query->position[k] - *value) * (search.query->position[k] - *value);
-  return gap * *value > search.limit;
-}
 
 struct TreeKernels {
   // If not sure, writes a value for each entry; those within the limit are candidates. `values` has room for as many
