@@ -74,7 +74,6 @@ void CfTree::insert_rows_after(Look look, const Scalar* rows, const double* weig
     const double weight = weights ? weights[r] : 1.0;
     if (!(weight > 0.0)) return;
     group.add_row(rows + r * dim_, weight);
-    if (dim_ > kFewDimensions && r + kRowsAhead < row_count) group.expect(rows + (r + kRowsAhead) * dim_);
   };
   insert_in_groups(row_count, look, add, progress);
 }
@@ -112,7 +111,6 @@ template <class Scalar>
 void CfTree::insert_some(const Scalar* rows, const double* weights, const std::uint32_t* chosen, std::size_t count) {
   const auto add = [&](Group& group, std::size_t i) {
     group.add_row(rows + chosen[i] * dim_, weights ? weights[chosen[i]] : 1.0);
-    if (i + kRowsAhead < count) group.expect(rows + chosen[i + kRowsAhead] * dim_);
   };
   insert_in_groups(count, no_look, add, no_progress);
 }
@@ -268,7 +266,6 @@ void CfTree::insert(Group& group, const Progress& progress) {
   bool grown = true;  // more leaves than when the limits were looked at last; true for the first, so that they are
   for (std::size_t i = 0; i < group.size(); ++i) {
     Traveller& traveller = group[i];
-    group.fetch_expected(i);
     const bool only_equals_merge = !(options_.squared_threshold > 0.0);
     met_duplicate_ = only_equals_merge && absorb_duplicate(traveller);
     if (!met_duplicate_) {
