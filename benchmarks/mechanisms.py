@@ -74,7 +74,7 @@ MECHANISMS = (
         "fewer_slots", "joint search of 16, 32 or 48 slots where nodes are not full", 8, TREE + LARGE_TREE, kept=False
     ),
     Mechanism("patched_leaf", "a leaf that changed is not searched again, only compared", 45, TREES, kept=False),
-    Mechanism("duplicate_runs", "no groups after a duplicate", 4, REPEATED_TREE),
+    Mechanism("duplicate_runs", "no groups after a duplicate", 4, REPEATED_TREE, kept=False),
     Mechanism("row_prefetch", "rows of later groups are fetched ahead", 20, TREES, kept=False),
     Mechanism("record_prefetch", "the record of the leaf found is fetched ahead", 18, TREES),
     Mechanism("spare_pages", "a rebuild reuses the pages of the old tree", 40, TREES, kept=False),

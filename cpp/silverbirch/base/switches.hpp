@@ -12,7 +12,7 @@
 #define SILVERBIRCH_MECHANISMS(use) \
   /* tree */ \
   use(integer_routing) use(float_routing) use(groups) use(joint_search) use(wide_joint_search) \
-  use(duplicate_runs) use(record_prefetch) use(huge_pages) \
+  use(record_prefetch) use(huge_pages) \
   use(narrowed_vectors) use(check_in_cache) \
   /* index */ \
   use(filtered_search) use(unrolled_dimensions) use(nearest_first) use(listed_leaves) use(sweep_within_nodes) \

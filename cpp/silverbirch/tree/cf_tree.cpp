@@ -43,9 +43,9 @@ std::size_t CfTree::bytes_per_node(std::size_t dim, std::size_t branching) {
   return node_bytes(shape) + shape.slots * sizeof(NodeId) + 64;
 }
 
-// An exact duplicate needs no way down, and seldom comes alone. Of many dimensions, fewer fit the nearest cache.
+// Of many dimensions, fewer fit the nearest cache.
 std::size_t CfTree::group_size() const {
-  if ((met_duplicate_ && on(Mechanism::duplicate_runs)) || !on(Mechanism::groups)) return 1;
+  if (!on(Mechanism::groups)) return 1;
   return dim_ <= kFewDimensions ? kLargestGroup : kWideGroup;
 }
 
@@ -267,8 +267,7 @@ void CfTree::insert(Group& group, const Progress& progress) {
   for (std::size_t i = 0; i < group.size(); ++i) {
     Traveller& traveller = group[i];
     const bool only_equals_merge = !(options_.squared_threshold > 0.0);
-    met_duplicate_ = only_equals_merge && absorb_duplicate(traveller);
-    if (!met_duplicate_) {
+    if (!only_equals_merge || !absorb_duplicate(traveller)) {
       if (lost || last_growth_ > found) {
         find_ways(group, i);
         found = clock_;

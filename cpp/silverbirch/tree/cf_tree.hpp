@@ -172,8 +172,6 @@ class CfTree {
   std::uint64_t clock_ = 0;
   std::uint64_t last_growth_ = 0, last_inner_change_ = 0;  // growth: of the height
 
-  bool met_duplicate_ = false;  // the last one was one
-
   // Scratch space of one insertion.
   std::vector<Feature> entries_;            // of a node
   std::vector<double> to_left_, to_right_;  // distances from the seeds of a split, and then from the means
