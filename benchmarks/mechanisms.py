@@ -37,7 +37,10 @@ ROUNDS = WARD + FEATURES
 COMPLETE = cases((5 * THOUSAND, 25 * THOUSAND), method="complete")
 AVERAGE = cases((25 * THOUSAND,), method="average")
 POINTS = COMPLETE + AVERAGE
-MATRIX = cases((5 * THOUSAND,), ("uniform",), method="complete", columns=64)
+MATRIX = (
+    *cases((5 * THOUSAND,), ("uniform",), method="complete", columns=64),
+    *cases((5 * THOUSAND,), ("uniform",), method="complete", columns=384),
+)
 WARD_WIDE = (
     *cases((2 * THOUSAND, 10 * THOUSAND), columns=384, dtype="float32"),
     *cases((10 * THOUSAND,), ("uniform",), columns=16),
@@ -66,7 +69,7 @@ MECHANISMS = (
     # tree
     Mechanism("integer_routing", "16-bit routing copies from 96 columns on", 370, WIDEST_TREE),
     Mechanism("float_routing", "float copies of the means find the nearest entry", 330, TREES),
-    Mechanism("groups", "rows find their leaves in groups, with clocks", 200, (*TREES, *REPEATED_TREE)),
+    Mechanism("groups", "rows find their leaves in groups, with clocks", 150, (*TREES, *REPEATED_TREE)),
     Mechanism("joint_search", "rows of a group search their nodes together", 75, TREE + LARGE_TREE),
     Mechanism("wide_joint_search", "the same from 17 columns on", 60, WIDE_TREE),
     Mechanism("known_widths", "joint search compiled for 32, 48 and 64 columns", 6, WIDE_TREE, kept=False),
