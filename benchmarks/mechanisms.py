@@ -37,7 +37,10 @@ ROUNDS = WARD + FEATURES
 COMPLETE = cases((5 * THOUSAND, 25 * THOUSAND), method="complete")
 AVERAGE = cases((25 * THOUSAND,), method="average")
 POINTS = COMPLETE + AVERAGE
-MATRIX = cases((5 * THOUSAND,), ("uniform",), method="complete", columns=64)
+MATRIX = (
+    *cases((5 * THOUSAND,), ("uniform",), method="complete", columns=64),
+    *cases((5 * THOUSAND,), ("uniform",), method="complete", columns=384),
+)
 WARD_WIDE = (
     *cases((2 * THOUSAND, 10 * THOUSAND), columns=384, dtype="float32"),
     *cases((10 * THOUSAND,), ("uniform",), columns=16),
@@ -66,23 +69,25 @@ MECHANISMS = (
     # tree
     Mechanism("integer_routing", "16-bit routing copies from 96 columns on", 370, WIDEST_TREE),
     Mechanism("float_routing", "float copies of the means find the nearest entry", 330, TREES),
-    Mechanism("groups", "rows find their leaves in groups, with clocks", 200, (*TREES, *REPEATED_TREE)),
+    Mechanism("groups", "rows find their leaves in groups, with clocks", 150, (*TREES, *REPEATED_TREE)),
     Mechanism("joint_search", "rows of a group search their nodes together", 75, TREE + LARGE_TREE),
     Mechanism("wide_joint_search", "the same from 17 columns on", 60, WIDE_TREE),
-    Mechanism("known_widths", "joint search compiled for 32, 48 and 64 columns", 6, WIDE_TREE),
-    Mechanism("fewer_slots", "joint search of 16, 32 or 48 slots where nodes are not full", 8, TREE + LARGE_TREE),
-    Mechanism("patched_leaf", "a leaf that changed is not searched again, only compared", 45, TREES),
-    Mechanism("duplicate_runs", "no groups after a duplicate", 4, REPEATED_TREE),
-    Mechanism("row_prefetch", "rows of later groups are fetched ahead", 20, TREES),
+    Mechanism("known_widths", "joint search compiled for 32, 48 and 64 columns", 6, WIDE_TREE, kept=False),
+    Mechanism(
+        "fewer_slots", "joint search of 16, 32 or 48 slots where nodes are not full", 8, TREE + LARGE_TREE, kept=False
+    ),
+    Mechanism("patched_leaf", "a leaf that changed is not searched again, only compared", 45, TREES, kept=False),
+    Mechanism("duplicate_runs", "no groups after a duplicate", 4, REPEATED_TREE, kept=False),
+    Mechanism("row_prefetch", "rows of later groups are fetched ahead", 20, TREES, kept=False),
     Mechanism("record_prefetch", "the record of the leaf found is fetched ahead", 18, TREES),
-    Mechanism("spare_pages", "a rebuild reuses the pages of the old tree", 40, TREES),
-    Mechanism("huge_pages", "nodes of a large tree lie in huge pages", 75, TREES),
-    Mechanism("four_distances", "four exact distances at once", 30, WIDE_TREE + WIDEST_TREE),
-    Mechanism("sure_absorption", "absorption tested without a division first", 10, TREES),
+    Mechanism("spare_pages", "a rebuild reuses the pages of the old tree", 40, TREES, kept=False),
+    Mechanism("huge_pages", "nodes of a large tree lie in huge pages", 10, TREES),
+    Mechanism("four_distances", "four exact distances at once", 30, WIDE_TREE + WIDEST_TREE, kept=False),
+    Mechanism("sure_absorption", "absorption tested without a division first", 10, TREES, kept=False),
     Mechanism("narrowed_vectors", "doubles become floats by vectors written by hand", 35, WIDE_TREE),
-    Mechanism("eight_entries", "eight entries of a wide node at once, not four", 4, WIDE_TREE),
+    Mechanism("eight_entries", "eight entries of a wide node at once, not four", 4, WIDE_TREE, kept=False),
     Mechanism("check_in_cache", "values are checked piece by piece while they are inserted", 20, TREES, kept=False),
-    Mechanism("hash_chains", "rows hashed in four chains", 6, WIDE_TREE + WIDEST_TREE),
+    Mechanism("hash_chains", "rows hashed in four chains", 6, WIDE_TREE + WIDEST_TREE, kept=False),
     # index
     Mechanism("filtered_search", "the index is searched in float32 first", 420, INDEXED + LARGE_CENTROID),
     Mechanism(
@@ -98,16 +103,16 @@ MECHANISMS = (
     Mechanism("close_sort", "kd-order of ranges copied together", 22, INDEXED + SINGLE),
     # nearest
     Mechanism("cell_lists", "lists of the leaves near a cell", 729, ASSIGN),
-    Mechanism("cell_prefetch", "rows of the next cell are fetched ahead", 6, ASSIGN),
+    Mechanism("cell_prefetch", "rows of the next cell are fetched ahead", 6, ASSIGN, kept=False),
     Mechanism("group_search", "eight rows go through the index together", 134, ASSIGN_BY_TREE),
-    Mechanism("group_prefetch", "rows of a later group are fetched ahead", 4, ASSIGN_BY_TREE),
+    Mechanism("group_prefetch", "rows of a later group are fetched ahead", 4, ASSIGN_BY_TREE, kept=False),
     Mechanism("row_order", "rows are searched in the order of a curve", 81, ASSIGN_BY_TREE),
     Mechanism("label_filter", "all leaves are filtered in float32 in many columns", 181, ASSIGN_WIDE),
     # linkage
     Mechanism(
         "known_neighbours", "what became of the former nearest bounds a search", 12, INDEXED + COMPLETE + AVERAGE
     ),
-    Mechanism("marked_slots", "many slots are sorted by marking them", 10, ROUNDS + THREADS),
+    Mechanism("marked_slots", "many slots are sorted by marking them", 10, ROUNDS + THREADS, kept=False),
     Mechanism(
         "parallel_collect", "slots are collected by all threads, without branches", 18, WARD + FEATURES + THREADS
     ),
@@ -115,9 +120,9 @@ MECHANISMS = (
     Mechanism("radix_sort", "merges and rows are sorted by digits", 35, WARD + CENTROID + SINGLE + ASSIGN_BY_TREE),
     Mechanism("quaternary_heap", "a heap of four children, not the standard library's", 40, CENTROID + LARGE_CENTROID),
     Mechanism("heap_prefetch", "what may come next in the heap is fetched ahead", 7, CENTROID + LARGE_CENTROID),
-    Mechanism("merge_prefetch", "merges to be numbered are fetched ahead", 7, WARD + SINGLE),
+    Mechanism("merge_prefetch", "merges to be numbered are fetched ahead", 7, WARD + SINGLE, kept=False),
     Mechanism("balls", "balls around blocks bound the farthest pair", 50, COMPLETE),
-    Mechanism("few_pairs", "small clusters: all pairs at once", 14, COMPLETE),
+    Mechanism("few_pairs", "small clusters: all pairs at once", 14, COMPLETE, kept=False),
     Mechanism("last_by_matrix", "the last clusters are merged by a matrix", 75, POINTS),
     Mechanism("tiles", "distances of four rows to all others at once", 25, MATRIX),
     # linkage in many dimensions

@@ -50,7 +50,14 @@ def test_runs_at_a_time_have_no_core_in_common():
 def test_a_gain_is_the_ratio_of_medians_without_and_with():
     rows = [row(None, 1.0), row(None, 3.0), row(None, 2.0), row("tiles", 3.0), row("tiles", 99.0), row("tiles", 0.1)]
     (gain,) = gains(rows)["tiles"]
-    assert (gain.time, gain.memory, gain.same_bits, gain.runs) == (1.5, 1.0, True, 3)
+    assert (gain.time, gain.memory, gain.same_bits, gain.repeats) == (1.5, 1.0, True, 3)
+
+
+def test_runs_are_compared_within_themselves_and_the_lesser_gain_counts():
+    rows = [row(None, 1.0), row("tiles", 1.5, megabytes=21.0)]
+    again = [row(None, 4.0, megabytes=5.0), row("tiles", 5.0, megabytes=5.0)]
+    (gain,) = gains([r | {"run": 1} for r in rows] + [r | {"run": 2} for r in again])["tiles"]
+    assert (gain.times, gain.time, gain.memory) == ((1.5, 1.25), 1.25, 1.0)
 
 
 def test_other_bits_and_more_memory_without_a_mechanism_are_noticed():

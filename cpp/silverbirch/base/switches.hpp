@@ -11,18 +11,16 @@
 // clang-format off
 #define SILVERBIRCH_MECHANISMS(use) \
   /* tree */ \
-  use(integer_routing) use(float_routing) use(groups) use(joint_search) use(wide_joint_search) use(known_widths) \
-  use(fewer_slots) use(patched_leaf) use(duplicate_runs) use(row_prefetch) use(record_prefetch) use(spare_pages) \
-  use(huge_pages) use(four_distances) use(sure_absorption) use(narrowed_vectors) use(eight_entries) \
-  use(hash_chains) \
+  use(integer_routing) use(float_routing) use(groups) use(joint_search) use(wide_joint_search) use(record_prefetch) \
+  use(huge_pages) use(narrowed_vectors) \
   /* index */ \
   use(filtered_search) use(unrolled_dimensions) use(nearest_first) use(listed_leaves) use(sweep_within_nodes) \
   use(branchless_select) use(close_sort) \
   /* nearest */ \
-  use(cell_lists) use(cell_prefetch) use(group_search) use(group_prefetch) use(row_order) use(label_filter) \
+  use(cell_lists) use(group_search) use(row_order) use(label_filter) \
   /* linkage */ \
-  use(known_neighbours) use(marked_slots) use(parallel_collect) use(unset_memory) use(radix_sort) use(quaternary_heap) \
-  use(heap_prefetch) use(merge_prefetch) use(balls) use(few_pairs) use(last_by_matrix) use(tiles) \
+  use(known_neighbours) use(parallel_collect) use(unset_memory) use(radix_sort) use(quaternary_heap) use(heap_prefetch) \
+  use(balls) use(last_by_matrix) use(tiles) \
   /* linkage in many dimensions */ \
   use(byte_filter) use(product_filter) use(few_queries) use(mutual_first_pass) use(first_cut) use(neighbour_lists) \
   use(compaction)

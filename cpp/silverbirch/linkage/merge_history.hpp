@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "silverbirch/base/ascending.hpp"
-#include "silverbirch/base/switches.hpp"
 
 namespace silverbirch {
 
@@ -76,16 +75,8 @@ class MergeHistory {
 
     result.z.reserve(4 * merges_.size());
     Id node = static_cast<Id>(objects_);
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      // Merges and their objects lie anywhere: fetched ahead, they arrive in time.
-      constexpr std::size_t kAhead = 8;
-      if (i + 2 * kAhead < order.size() && on(Mechanism::merge_prefetch))
-        __builtin_prefetch(&merges_[order[i + 2 * kAhead]]);
-      if (i + kAhead < order.size() && on(Mechanism::merge_prefetch)) {
-        __builtin_prefetch(&parent[merges_[order[i + kAhead]].a]);
-        __builtin_prefetch(&parent[merges_[order[i + kAhead]].b]);
-      }
-      const Merge& merge = merges_[order[i]];
+    for (const Id next : order) {
+      const Merge& merge = merges_[next];
       const Id a = root(merge.a), b = root(merge.b);
       parent[a] = parent[b] = node;
       leaves[node] = leaves[a] + leaves[b];

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "silverbirch/base/switches.hpp"
 #include "silverbirch/nearest/cell_scan.hpp"
 
 namespace silverbirch {
@@ -72,11 +71,6 @@ class NearestCells::Batch {
   const std::uint32_t* rows() const { return order_.data(); }
   std::size_t end(std::size_t cell) const { return end_[cell]; }
 
-  // The rows of a cell lie anywhere: have them fetched while those of another are looked at.
-  void prefetch(std::size_t begin, std::size_t end) const {
-    for (std::size_t i = begin; i < end; ++i) __builtin_prefetch(positions_.data() + order_[i] * nearest_.dim_);
-  }
-
  private:
   void find_cells(const Scalar* rows, std::size_t begin, std::size_t end) {
     const std::size_t dim = nearest_.dim_;
@@ -124,7 +118,6 @@ std::vector<std::size_t> NearestCells::nearest(const Scalar* rows, std::size_t r
         next_check = first + kRowsBetweenChecks;
       }
       const std::size_t end = batch.end(cell);
-      if (cell + 1 < cell_count && on(Mechanism::cell_prefetch)) batch.prefetch(end, batch.end(cell + 1));
       nearest_in_cell(lists_->tables(), cell, batch.positions(), batch.rows() + first, end - first, nearest.data());
       for (std::size_t i = first; i < end; ++i) {
         const std::size_t row = begin + batch.rows()[i];

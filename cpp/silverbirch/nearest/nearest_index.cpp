@@ -72,12 +72,7 @@ class NearestIndex::Groups {
 
   // Finds the nearest slots of rows begin … begin + 7 in that order. Returns how many leaves were scanned.
   std::size_t find(std::size_t begin) {
-    constexpr std::size_t kAhead = 8 * kLanes;
     const std::size_t dim = index_.dim();
-    // The rows of a group lie anywhere: have those of a later one fetched in the meantime.
-    for (std::size_t lane = 0; on(Mechanism::group_prefetch) && lane < kLanes && begin + kAhead + lane < row_count_;
-         ++lane)
-      __builtin_prefetch(rows_ + order_[begin + kAhead + lane] * dim);
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
       const Scalar* row = rows_ + order_[std::min(begin + lane, row_count_ - 1)] * dim;
       for (std::size_t k = 0; k < dim; ++k) group_[k * kLanes + lane] = static_cast<double>(row[k]);

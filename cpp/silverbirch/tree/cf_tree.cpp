@@ -19,15 +19,12 @@ NodeShape shape_of(std::size_t dim, const TreeOptions& options, std::uint64_t we
 
 }  // namespace
 
-CfTree::CfTree(std::size_t dim, const TreeOptions& options) : CfTree(dim, options, std::make_shared<HugePages>()) {}
-
-CfTree::CfTree(std::size_t dim, const TreeOptions& options, std::shared_ptr<HugePages> pages)
+CfTree::CfTree(std::size_t dim, const TreeOptions& options)
     : dim_(dim),
       options_(options),
       kernels_(routed_by_integers(dim) ? &rounded_tree_kernels() : &tree_kernels(dim)),
-      pages_(std::move(pages)),
-      inner_(shape_of(dim, options, leading_bits(dim)), true, pages_),
-      leaf_(shape_of(dim, options, kAllBits), false, pages_),
+      inner_(shape_of(dim, options, leading_bits(dim)), true),
+      leaf_(shape_of(dim, options, kAllBits), false),
       root_(leaf_.create()),
       origin_(dim),
       routed_(dim <= kMostRoutedDimensions && on(Mechanism::float_routing)),
@@ -51,9 +48,9 @@ std::size_t default_branching(std::size_t dim, std::size_t node_bytes) {
   return slots - 1;
 }
 
-// An exact duplicate needs no way down, and seldom comes alone. Of many dimensions, fewer fit the nearest cache.
+// With many dimensions, fewer rows fit the nearest cache.
 std::size_t CfTree::group_size() const {
-  if ((met_duplicate_ && on(Mechanism::duplicate_runs)) || !on(Mechanism::groups)) return 1;
+  if (!on(Mechanism::groups)) return 1;
   return dim_ <= kFewDimensions ? kLargestGroup : kWideGroup;
 }
 
@@ -74,7 +71,6 @@ void CfTree::insert_rows(const Scalar* rows, const double* weights, std::size_t 
     const double weight = weights ? weights[r] : 1.0;
     if (!(weight > 0.0)) return;
     group.add_row(rows + r * dim_, weight);
-    if (dim_ > kFewDimensions && r + kRowsAhead < row_count) group.expect(rows + (r + kRowsAhead) * dim_);
   };
   insert_in_groups(row_count, add, progress);
 }
@@ -86,7 +82,6 @@ template <class Scalar>
 void CfTree::insert_chosen(const Scalar* rows, const double* weights, const std::uint32_t* chosen, std::size_t count) {
   const auto add = [&](Group& group, std::size_t i) {
     group.add_row(rows + chosen[i] * dim_, weights ? weights[chosen[i]] : 1.0);
-    if (i + kRowsAhead < count) group.expect(rows + chosen[i + kRowsAhead] * dim_);
   };
   insert_in_groups(count, add, no_progress);
 }
@@ -138,14 +133,12 @@ void CfTree::search_together(Group& group, std::size_t first, const NodePool& no
   const bool together =
       on(Mechanism::groups) && on(dim_ <= kFewDimensions ? Mechanism::joint_search : Mechanism::wide_joint_search);
   if (together && group.all_rows() && routed_ && kernels_->nearest_of_rows && nodes.shape().slots == grouped_slots) {
-    std::uint32_t most = 0;
     for (std::size_t i = first; i < count; ++i) {
       const NodeId node = group[i].leaf.node;
       searches[i].routing = nodes.routing(node);
       searches[i].count = nodes.count(node);
-      most = std::max(most, searches[i].count);
     }
-    kernels_->nearest_of_rows(searches + first, count - first, most, nodes.shape());
+    kernels_->nearest_of_rows(searches + first, count - first, nodes.shape());
   } else {
     for (std::size_t i = first; i < count; ++i) searches[i].sure = false;
   }
@@ -169,43 +162,11 @@ void CfTree::renew_way(Traveller& traveller, std::uint64_t found) {
   renew(leaf_, node, traveller.leaf);
 }
 
-// The same where no inner node changed, and one before, of those from the first on, changed an entry of the leaf node:
-// of the others, the one that was the least distant is so still. The clock has counted one change for each that was
-// placed, so the number of a change tells whose it was.
-void CfTree::renew_leaf(Group& group, std::size_t first, std::size_t last, std::uint64_t found) {
-  Traveller& traveller = group[last];
-  Step& leaf = traveller.leaf;
-  const auto distance_to = [&](std::size_t slot) {
-    return squared_distance(options_.distance, traveller.feature, leaf_.seen_entry(leaf.node, slot));
-  };
-  std::uint32_t nearest = leaf.slot;
-  double least = -1.0;  // its distance, once it is asked for
-  for (std::uint64_t change = leaf_.last_change(leaf.node); change > found;) {
-    const Traveller& other = group[first + (change - found - 1)];
-    change = other.change_before;
-    const std::uint32_t changed = other.leaf.slot;
-    if (changed == leaf.slot) {
-      leaf.slot = nearest_entry(leaf_, leaf.node, traveller);
-      return;
-    }
-    if (surely_farther(group.searches()[last], changed, dim_)) continue;
-    if (least < 0.0) least = distance_to(nearest);
-    const double squared = distance_to(changed);
-    if (squared < least || (squared == least && changed < nearest)) {
-      least = squared;
-      nearest = changed;
-    }
-  }
-  leaf.slot = nearest;
-}
-
 // True if that made a new leaf.
 SILVERBIRCH_INLINE bool CfTree::place(Traveller& traveller) {
   const bool absorbed = leaf_.count(traveller.leaf.node) > 0 && absorb(traveller.feature, traveller.leaf);
   if (!absorbed) add_leaf(traveller);
-  std::uint64_t& last_change = leaf_.last_change(traveller.leaf.node);
-  traveller.change_before = last_change;
-  last_change = ++clock_;
+  leaf_.last_change(traveller.leaf.node) = ++clock_;
   for (std::size_t depth = height_; depth-- > 0;) add_weight(traveller.path[depth], traveller.feature.weight, depth);
   if (!absorbed && leaf_.count(traveller.leaf.node) > options_.branching)
     split_upwards(traveller.leaf.node, {traveller.path, traveller.path + height_});
@@ -272,24 +233,18 @@ SILVERBIRCH_INLINE void CfTree::add_weight(const Step& target, double weight, st
 void CfTree::insert(Group& group, const Progress& progress) {
   if (rounded()) adapt_routing();
   std::uint64_t found = 0;
-  std::size_t first = 0;  // of those whose ways were found then
   bool lost = true;
   bool grown = true;  // more leaves than when the limits were looked at last; true for the first, so that they are
   for (std::size_t i = 0; i < group.size(); ++i) {
     Traveller& traveller = group[i];
-    group.fetch_expected(i);
     const bool only_equals_merge = !(options_.squared_threshold > 0.0);
-    met_duplicate_ = only_equals_merge && absorb_duplicate(traveller);
-    if (!met_duplicate_) {
+    if (!only_equals_merge || !absorb_duplicate(traveller)) {
       if (lost || last_growth_ > found) {
         find_ways(group, i);
         found = clock_;
-        first = i;
         lost = false;
-      } else if (last_inner_change_ > found || only_equals_merge || !on(Mechanism::patched_leaf)) {
+      } else {
         renew_way(traveller, found);
-      } else if (leaf_.last_change(traveller.leaf.node) > found) {
-        renew_leaf(group, first, i, found);
       }
       grown |= place(traveller);
     }

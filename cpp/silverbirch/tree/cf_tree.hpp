@@ -12,7 +12,6 @@
 
 #include <cstddef>
 #include <limits>
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -65,7 +64,6 @@ class CfTree {
   template <class Scalar>
   void insert_chosen(const Scalar* rows, const double* weights, const std::uint32_t* chosen, std::size_t count);
   void insert_features(const FeaturesView& features, const Progress& progress);
-  void free_spare_memory() { pages_->free_spare(); }  // what rebuilds keep for the next one
 
   void set_limits(std::size_t max_leaves, std::size_t max_nodes) {
     options_.max_leaves = max_leaves;
@@ -97,9 +95,7 @@ class CfTree {
   double total_weight() const { return total_weight_; }
   std::size_t height() const { return height_; }
   std::size_t node_count() const { return inner_.size() + leaf_.size(); }
-  std::size_t memory_bytes() const {
-    return inner_.memory_bytes() + leaf_.memory_bytes() + directory_.memory_bytes() + pages_->spare_bytes();
-  }
+  std::size_t memory_bytes() const { return inner_.memory_bytes() + leaf_.memory_bytes() + directory_.memory_bytes(); }
 
  private:
   struct Step {
@@ -114,11 +110,8 @@ class CfTree {
     std::uint64_t hash;  // of the mean, while the threshold is zero
     Step* path;          // from the root to the parent of the leaf node
     Step leaf;
-    std::uint64_t change_before;  // the last one of the leaf node before it was placed there
   };
   class Group;
-
-  CfTree(std::size_t dim, const TreeOptions& options, std::shared_ptr<HugePages> pages);
 
   NodePool& pool(std::size_t level) { return level == 0 ? leaf_ : inner_; }
   std::size_t group_size() const;
@@ -128,7 +121,6 @@ class CfTree {
   void find_ways(Group& group, std::size_t first);
   void search_together(Group& group, std::size_t first, const NodePool& nodes);
   void renew_way(Traveller& traveller, std::uint64_t found);
-  void renew_leaf(Group& group, std::size_t first, std::size_t last, std::uint64_t found);
   bool place(Traveller& traveller);
   void add_leaf(Traveller& traveller);
   bool absorb(const Feature& feature, const Step& target);
@@ -165,7 +157,6 @@ class CfTree {
   std::size_t dim_;
   TreeOptions options_;
   const TreeKernels* kernels_;
-  std::shared_ptr<HugePages> pages_;  // those of a tree that was rebuilt are used by the next
   NodePool inner_, leaf_;
   RowDirectory directory_;  // while the threshold is zero
   NodeId root_ = 0;
@@ -187,8 +178,6 @@ class CfTree {
   // What changed since a way was found. Counts changes; zero is before all.
   std::uint64_t clock_ = 0;
   std::uint64_t last_growth_ = 0, last_inner_change_ = 0;  // growth: of the height
-
-  bool met_duplicate_ = false;  // the last one was one
 
   // Scratch space of one insertion.
   std::vector<Feature> entries_;            // of a node

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <vector>
 
-#include "silverbirch/base/switches.hpp"
 #include "silverbirch/tree/cf_tree.hpp"
 
 namespace silverbirch {
@@ -14,9 +13,6 @@ namespace silverbirch {
 // Enough to hide what memory takes; more would only find their ways again more often.
 inline constexpr std::size_t kLargestGroup = 12, kWideGroup = 8;
 static_assert(kLargestGroup <= kMostGrouped);
-
-// So far ahead rows are fetched, in time to be there when their group is filled.
-inline constexpr std::size_t kRowsAhead = 16;
 
 // Features that look for their ways together.
 class CfTree::Group {
@@ -38,7 +34,7 @@ class CfTree::Group {
   std::size_t size() const { return size_; }
   bool all_rows() const { return all_rows_; }  // to be routed by kWardRowRoute
   void clear() {
-    size_ = expected_count_ = 0;
+    size_ = 0;
     all_rows_ = ward_;
   }
   void add(const Feature& feature) {
@@ -60,18 +56,6 @@ class CfTree::Group {
     for (std::size_t i = 0; i < kLargestGroup; ++i) travellers_[i].path = steps_.data() + i * height;
   }
 
-  // Rows of later groups. Searches make the processor forget that rows are read in order, so they have to be fetched;
-  // each with one of this group that is placed, because all at once would keep the memory from what is needed now.
-  template <class Scalar>
-  void expect(const Scalar* row) {
-    expected_[expected_count_++] = reinterpret_cast<const std::byte*>(row);
-    expected_bytes_ = dim_ * sizeof(Scalar);
-  }
-  void fetch_expected(std::size_t i) const {
-    if (i >= expected_count_ || !on(Mechanism::row_prefetch)) return;
-    for (std::size_t offset = 0; offset < expected_bytes_; offset += 64) __builtin_prefetch(expected_[i] + offset);
-  }
-
   Traveller& operator[](std::size_t i) { return travellers_[i]; }
   const double* const* means() const { return means_.data(); }
   RouteQuery* queries() { return queries_.data(); }
@@ -89,8 +73,6 @@ class CfTree::Group {
   std::array<RouteQuery, kLargestGroup> queries_;
   std::array<RowSearch, kLargestGroup> searches_;
   std::vector<double> rows_;
-  std::array<const std::byte*, kLargestGroup> expected_;
-  std::size_t expected_count_ = 0, expected_bytes_ = 0;
 };
 
 // Notices what is beyond the range of the filter.

@@ -5,7 +5,6 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -64,8 +63,8 @@ inline std::size_t node_bytes(const NodeShape& shape) {
 
 class NodePool {
  public:
-  NodePool(const NodeShape& shape, bool has_children, std::shared_ptr<HugePages> pages)
-      : shape_(shape), has_children_(has_children), pages_(std::move(pages)), memory_(node_bytes(), pages_) {}
+  NodePool(const NodeShape& shape, bool has_children)
+      : shape_(shape), has_children_(has_children), memory_(node_bytes()) {}
   NodePool(NodePool&&) = default;
   NodePool& operator=(NodePool&&) = default;
 
@@ -83,7 +82,7 @@ class NodePool {
   void set_shape(const NodeShape& shape) { shape_ = shape; }  // with another kind of routing copies, to be renewed
   // For routing copies that take more room.
   void make_room_for(const NodeShape& shape) {
-    NodeMemory memory(silverbirch::node_bytes(shape), pages_);
+    NodeMemory memory(silverbirch::node_bytes(shape));
     std::vector<Node> nodes = nodes_;
     for (Node& node : nodes) {
       const double* records = node.records;
@@ -175,7 +174,6 @@ class NodePool {
 
   NodeShape shape_;
   bool has_children_;
-  std::shared_ptr<HugePages> pages_;
   NodeMemory memory_;
   std::vector<Node> nodes_;
   std::vector<NodeId> children_;

@@ -154,7 +154,6 @@ void PartitionedTree::insert(const Batch& batch, const Progress& progress) {
       begin = end;
     }
   }
-  for (CfTree& part : parts_) part.free_spare_memory();
   progress(batch.size, batch.size);
 }
 

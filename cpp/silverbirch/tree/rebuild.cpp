@@ -135,7 +135,7 @@ CfTree CfTree::merged(const MergeExtent& limits, const Progress& progress) const
   TreeOptions options = options_;
   options.squared_threshold = limits.squared_size;
   options.max_leaves = options.max_nodes = std::numeric_limits<std::size_t>::max();  // one step at a time
-  CfTree smaller(dim_, options, pages_);
+  CfTree smaller(dim_, options);
   if (smaller.rounded() && !rounded()) smaller.use_floats();  // they were too coarse for this data
   smaller.squared_merge_cost_ = limits.squared_cost;
   smaller.set_frame(root_entries());

@@ -148,25 +148,10 @@ void several_distances_at_once_have_the_same_bits() {
   use_instruction_set(supported_instruction_sets().back());
 }
 
-// What a rebuild leaves behind is not kept, however large the tree is.
-void a_tree_has_no_spare_pages_once_they_are_freed() {
-  const std::size_t dim = 200, rows = 5000;
-  const std::vector<double> points = random_points(rows, dim, 3);
-  TreeOptions options;
-  options.max_leaves = 2500;
-  CfTree tree(dim, options);
-  tree.insert_rows(points.data(), nullptr, rows, no_progress);
-  CHECK(tree.rebuild_count() > 0);
-  tree.free_spare_memory();
-  const CfTree same(dim, options, tree.levels(), tree.rebuild_count(), tree.total_weight());
-  CHECK(tree.memory_bytes() < same.memory_bytes() + same.memory_bytes() / 2);
-}
-
 }  // namespace
 
 int main() {
   several_distances_at_once_have_the_same_bits();
-  a_tree_has_no_spare_pages_once_they_are_freed();
   without_a_threshold_every_row_is_one_leaf();
   leaves_sum_up_to_the_data();
   a_stored_tree_goes_on_to_the_same_bits();

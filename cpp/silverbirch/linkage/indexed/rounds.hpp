@@ -12,7 +12,6 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
@@ -103,21 +102,10 @@ class Rounds {
   }
 
   // Each once.
-  std::vector<Slot> in_order(std::vector<Slot> slots) const {
-    if (slots.size() < clusters_.slot_count() / kFew || !on(Mechanism::marked_slots)) {
-      std::sort(slots.begin(), slots.end());
-      slots.erase(std::unique(slots.begin(), slots.end()), slots.end());
-      return slots;
-    }
-    std::vector<std::uint8_t> present(clusters_.slot_count());
-    parallel_for(slots.size(), 8192, threads_for(slots.size()), no_progress, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i)
-        std::atomic_ref(present[slots[i]]).store(1, std::memory_order_relaxed);  // it may be there twice
-    });
-    return parallel_collect<Slot>(present.size(), threads_for(present.size()), [&](std::size_t slot, Slot& place) {
-      place = static_cast<Slot>(slot);
-      return present[slot];
-    });
+  static std::vector<Slot> in_order(std::vector<Slot> slots) {
+    std::sort(slots.begin(), slots.end());
+    slots.erase(std::unique(slots.begin(), slots.end()), slots.end());
+    return slots;
   }
 
   // Searches for all queries. Returns the clusters at the ends of their chains that must search again, each once, in

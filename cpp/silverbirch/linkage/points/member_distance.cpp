@@ -9,9 +9,6 @@ namespace {
 // A relative margin for the rounding of bounds.
 constexpr double kSlack = 1e-12;
 
-// So many vectors of pairs are compared sooner than thought about.
-constexpr std::size_t kFewPairs = 16;
-
 SILVERBIRCH_INLINE Doubles larger(Doubles a, Doubles b) { return a < b ? b : a; }
 
 template <std::size_t Dim>
@@ -71,19 +68,6 @@ SILVERBIRCH_INLINE Farthest farthest_member(const Members& of, std::size_t dim, 
   return {of.blocks, squared_distance};
 }
 
-template <std::size_t Dim>
-SILVERBIRCH_INLINE double farthest_of_all_pairs(const Members& a, const Members& b, std::size_t dim) {
-  Doubles most[kParts] = {};
-  const std::size_t block_count = blocks_for(b.count);
-  for (std::size_t n = 0; n < block_count; ++n)
-    for (std::size_t i = 0; i < a.count; ++i) {
-      const double* point = a.blocks + i / kLanes * member_block_doubles(dim) + i % kLanes;
-      for (std::size_t p = 0; p < kParts; ++p)
-        most[p] = larger(most[p], squared_gap<Dim>(b.blocks + n * member_block_doubles(dim) + p * kWidth, dim, point));
-    }
-  return largest_of(most);
-}
-
 // The squared distance from a point to the farthest point of b, if above `most`; else `most`. The points of a block are
 // near each other, so only blocks whose balls reach far enough are scanned.
 template <std::size_t Dim>
@@ -110,8 +94,6 @@ SILVERBIRCH_INLINE double farthest_by_balls(const Members& b, std::size_t dim, c
 // The farthest pair of two clusters that have several points each.
 template <std::size_t Dim>
 double farthest_pair(const Members& a, const Members& b, std::size_t dim, double limit) {
-  if (on(Mechanism::few_pairs) && a.count * blocks_for(b.count) <= kFewPairs)
-    return farthest_of_all_pairs<Dim>(a, b, dim);
   // From one far end to the other and back: this usually finds the farthest pair, or one that is too far.
   const Farthest there = farthest_member<Dim>(b, dim, a.mean);
   const Farthest back = farthest_member<Dim>(a, dim, there.point);

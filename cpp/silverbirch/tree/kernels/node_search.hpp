@@ -2,7 +2,6 @@
 // once per instruction set: all of it has internal linkage. Integers are searched by wide_routing.hpp.
 #pragma once
 
-#include "silverbirch/base/switches.hpp"
 #include "silverbirch/simd/float_vector.hpp"
 #include "silverbirch/tree/kernels/routes.hpp"
 #include "silverbirch/tree/kernels/tree_kernels.hpp"
@@ -87,15 +86,15 @@ SILVERBIRCH_INLINE void decide_four(RowSearch* searches, const Floats (*values)[
 #pragma GCC unroll 16
     for (std::size_t v = 0; v < Vectors; ++v) within |= std::uint64_t{lanes_up_to(values[i][v], limit)} << (v * kWidth);
     searches[i].slot = static_cast<std::uint32_t>(__builtin_ctzll(within));
-    searches[i].limit = limits[i];
     searches[i].sure = (within & (within - 1)) == 0;
   }
 }
 
-// Four rows at once, in the first slots of a node each. All loops are unrolled and the values stay in registers.
-template <std::size_t D, std::size_t Slots>
+// Four rows at once, each in all slots of a node: a loop whose end cannot be foreseen would cost more. All loops are
+// unrolled and the values stay in registers.
+template <std::size_t D>
 SILVERBIRCH_INLINE void nearest_of_four(RowSearch* searches, const NodeShape& shape) {
-  constexpr std::size_t vectors = Slots / kWidth;
+  constexpr std::size_t vectors = kGroupedSlots / kWidth;
   Floats values[4][vectors];
 #pragma GCC unroll 4
   for (std::size_t i = 0; i < 4; ++i) {
@@ -106,21 +105,10 @@ SILVERBIRCH_INLINE void nearest_of_four(RowSearch* searches, const NodeShape& sh
   decide_four<vectors>(searches, values, shape);
 }
 
-// As many slots of each node as the fullest one needs: a loop whose end cannot be foreseen would cost more.
 template <std::size_t D>
-void nearest_of_rows(RowSearch* searches, std::size_t count, std::size_t most_entries, const NodeShape& shape) {
+void nearest_of_rows(RowSearch* searches, std::size_t count, const NodeShape& shape) {
   std::size_t i = 0;
-  if (!on(Mechanism::fewer_slots)) most_entries = kGroupedSlots;
-  for (; i + 4 <= count; i += 4) {
-    if (most_entries <= 16)
-      nearest_of_four<D, 16>(searches + i, shape);
-    else if (most_entries <= 32)
-      nearest_of_four<D, 32>(searches + i, shape);
-    else if (most_entries <= 48)
-      nearest_of_four<D, 48>(searches + i, shape);
-    else
-      nearest_of_four<D, 64>(searches + i, shape);
-  }
+  for (; i + 4 <= count; i += 4) nearest_of_four<D>(searches + i, shape);
   for (; i < count; ++i) searches[i].sure = false;
 }
 
@@ -128,15 +116,15 @@ void nearest_of_rows(RowSearch* searches, std::size_t count, std::size_t most_en
 template <class Kind>
 constexpr float kEmptyGap = Kind::manhattan_gap ? 1e18f : 1e35f;
 
-// The gaps of some entries, one after the other from `mean` on.
-template <class Kind, std::size_t Entries>
-SILVERBIRCH_INLINE void gaps_of(const float* mean, std::size_t width, const float* position, Four* gaps) {
-  Floats sums[Entries] = {};
+// The gaps of four entries, one after the other from `mean` on.
+template <class Kind>
+SILVERBIRCH_INLINE Four four_gaps(const float* mean, std::size_t width, const float* position) {
+  Floats sums[4] = {};
   for (std::size_t k = 0; k < width; k += kWidth) {
     const Floats here = load(position + k);
-    for (std::size_t i = 0; i < Entries; ++i) sums[i] = add_gap<Kind>(sums[i], here - load(mean + i * width + k));
+    for (std::size_t i = 0; i < 4; ++i) sums[i] = add_gap<Kind>(sums[i], here - load(mean + i * width + k));
   }
-  for (std::size_t i = 0; i < Entries / 4; ++i) gaps[i] = sums_of(sums + 4 * i);
+  return sums_of(sums);
 }
 
 // Many dimensions: for the gaps lanes are dimensions, from then on they are entries. All of a mean is read at once: the
@@ -149,16 +137,11 @@ Candidates nearest_wide_entry(const float* routing, const NodeShape& shape, std:
   const std::size_t width = shape.entry_floats;
   Lowest lowest(shape);
   for (std::size_t s = 0; s < count; s += kWidth) {
-    Four gaps[kWidth / 4 + 1];
-    for (std::size_t q = 0; q < kWidth / 4; q += 2) {
+    Four gaps[kWidth / 4];
+    for (std::size_t q = 0; q < kWidth / 4; ++q) {
       const std::size_t begin = s + 4 * q;
-      gaps[q] = gaps[q + 1] = kEmptyGap<Kind> - Four{};
-      if (begin + 4 < count && kWidth > 4 && on(Mechanism::eight_entries))
-        gaps_of<Kind, 8>(routing + begin * width, width, query.position, gaps + q);
-      else if (begin < count)
-        gaps_of<Kind, 4>(routing + begin * width, width, query.position, gaps + q);
-      if (!on(Mechanism::eight_entries) && begin + 4 < count && kWidth > 4)
-        gaps_of<Kind, 4>(routing + (begin + 4) * width, width, query.position, gaps + q + 1);
+      gaps[q] =
+          begin < count ? four_gaps<Kind>(routing + begin * width, width, query.position) : kEmptyGap<Kind> - Four{};
     }
     const Floats value = Kind::value(joined(gaps), load(first_row + s), load(second_row + s), query);
     store(values + s, value);
@@ -170,11 +153,13 @@ Candidates nearest_wide_entry(const float* routing, const NodeShape& shape, std:
 
 // Many dimensions, nodes of kWideGroupedSlots. The fours of entries of all nodes are gone through in one loop: where
 // each node has its own, its end cannot be foreseen, and nothing of the next one is fetched before.
-// Width: of an entry, or 0 to be told.
-template <std::size_t Width>
-void nearest_of_wide(RowSearch* searches, std::size_t count, const NodeShape& shape) {
+void nearest_of_wide_rows(RowSearch* searches, std::size_t count, const NodeShape& shape) {
+  if (count < 4) {
+    for (std::size_t i = 0; i < count; ++i) searches[i].sure = false;
+    return;
+  }
   constexpr std::size_t fours = kWideGroupedSlots / 4, vectors = kWideGroupedSlots / kWidth;
-  const std::size_t width = Width > 0 ? Width : shape.entry_floats;
+  const std::size_t width = shape.entry_floats;
   std::uint32_t work[(kMostGrouped + 1) * fours];
   alignas(64) float gaps[kMostGrouped * kWideGroupedSlots];
   std::size_t end = 0;
@@ -186,8 +171,8 @@ void nearest_of_wide(RowSearch* searches, std::size_t count, const NodeShape& sh
   }
   for (std::size_t w = 0; w < end; ++w) {
     const RowSearch& search = searches[work[w] / fours];
-    gaps_of<WardRowRoute, 4>(search.routing + work[w] % fours * 4 * width, width, search.query->position,
-                             reinterpret_cast<Four*>(gaps) + work[w]);
+    reinterpret_cast<Four*>(gaps)[work[w]] =
+        four_gaps<WardRowRoute>(search.routing + work[w] % fours * 4 * width, width, search.query->position);
   }
   for (std::size_t i = 0; i < count; i += 4) {
     const std::size_t first = i + 4 <= count ? i : count - 4;
@@ -197,20 +182,6 @@ void nearest_of_wide(RowSearch* searches, std::size_t count, const NodeShape& sh
         values[r][v] = load(gaps + (first + r) * kWideGroupedSlots + v * kWidth) *
                        load(searches[first + r].routing + shape.mean_floats + v * kWidth);
     decide_four<vectors>(searches + first, values, shape);
-  }
-}
-
-void nearest_of_wide_rows(RowSearch* searches, std::size_t count, std::size_t, const NodeShape& shape) {
-  if (count < 4) {
-    for (std::size_t i = 0; i < count; ++i) searches[i].sure = false;
-    return;
-  }
-  switch (on(Mechanism::known_widths) ? shape.entry_floats
-                                      : 0) {  // a loop over as many dimensions as are known takes less time
-    case 32: return nearest_of_wide<32>(searches, count, shape);
-    case 48: return nearest_of_wide<48>(searches, count, shape);
-    case 64: return nearest_of_wide<64>(searches, count, shape);
-    default: return nearest_of_wide<0>(searches, count, shape);
   }
 }
 

@@ -134,45 +134,8 @@ void squared_distances(CfDistance distance, const Feature& from, const Feature* 
   for (std::size_t i = 0; i < count; ++i) squared[i] = squared_distance<D>(distance, from, to[i], told_dim);
 }
 
-// The sum of a squared gap is one chain of additions that wait for each other: four chains take as long as one.
-template <>
-void squared_distances<0>(CfDistance distance, const Feature& from, const Feature* to, std::size_t count,
-                          std::size_t dim, double* squared) {
-  constexpr std::size_t kChains = 4;
-  std::size_t i = 0;
-  for (; i + kChains <= count && on(Mechanism::four_distances); i += kChains) {
-    UnalignedDoubles sums[kChains][kSums / kDoubles] = {};
-    std::size_t k = 0;
-    for (; k + kSums <= dim; k += kSums)
-      for (std::size_t p = 0; p < kSums / kDoubles; ++p) {
-        const UnalignedDoubles here = load(from.mean + k + p * kDoubles);
-        for (std::size_t c = 0; c < kChains; ++c) {
-          const UnalignedDoubles difference = here - load(to[i + c].mean + k + p * kDoubles);
-          sums[c][p] += difference * difference;
-        }
-      }
-    for (std::size_t c = 0; c < kChains; ++c) {
-      double s[kSums];
-      for (std::size_t p = 0; p < kSums / kDoubles; ++p) store(s + p * kDoubles, sums[c][p]);
-      const double* mean = to[i + c].mean;
-      for (std::size_t l = 0; k + l < dim; ++l)
-        s[l] += (from.mean[k + l] - mean[k + l]) * (from.mean[k + l] - mean[k + l]);
-      squared[i + c] = squared_by_gap(distance, total_of(s), from, to[i + c], dim, AllCfDistances{});
-    }
-  }
-  for (; i < count; ++i) squared[i] = squared_distance<0>(distance, from, to[i], dim);
-}
-
 void add_difference(double* sum, const double* mean, const double* base, std::size_t dim) {
   for (std::size_t k = 0; k < dim; ++k) sum[k] += mean[k] - base[k];
-}
-
-// True only if the squared radius of the merged feature is below the threshold by more than rounding, and than what is
-// lost where numbers become too small. Most rows are absorbed, and products take less time than the exact quotients.
-SILVERBIRCH_INLINE bool surely_within(double squared_threshold, double gap, double n_a, double s_a, double n_b,
-                                      double s_b) {
-  const double n = n_a + n_b, sum = (s_a + s_b) * n + n_a * n_b * gap;
-  return sum > 1e-200 && sum < (1.0 - 1e-12) * squared_threshold * n * n;
 }
 
 // Moves a mean by a share of the way to another, and renews its routing copy.
@@ -211,10 +174,7 @@ bool absorb_within(Absorption criterion, double squared_threshold, double* __res
   const std::size_t dim = D > 0 ? D : shape.dim;
   const double weight = record[dim], sse = record[dim + 1];
   const double gap = squared_gap<D>(other.mean, record, dim);
-  const bool surely = on(Mechanism::sure_absorption) && criterion == Absorption::radius &&
-                      surely_within(squared_threshold, gap, other.weight, other.sse, weight, sse);
-  if (!surely &&
-      !(squared_by_gap(criterion, gap, other, {weight, record, sse}, dim, AllAbsorptions{}) <= squared_threshold))
+  if (!(squared_by_gap(criterion, gap, other, {weight, record, sse}, dim, AllAbsorptions{}) <= squared_threshold))
     return false;
   double share;
   merge_into(record[dim], record[dim + 1], other.weight, other.sse,

@@ -92,20 +92,8 @@ struct RowSearch {
   const float* routing;
   std::uint32_t count;  // of entries
   std::uint32_t slot;   // found
-  float limit;          // what has a larger value is surely farther
-  bool sure;            // that all others are
+  bool sure;            // that all others are farther
 };
-
-// Whether an entry that has changed since the search is surely farther than the one that was found, which has not. Of
-// few dimensions: in many the exact distance takes about as long.
-SILVERBIRCH_INLINE bool surely_farther(const RowSearch& search, std::uint32_t slot, std::size_t dim) {
-  if (!search.sure || dim > kFewDimensions) return false;
-  const float* value = search.routing + slot;
-  float gap = 0.0f;
-  for (std::size_t k = 0; k < dim; ++k, value += kGroupedSlots)
-    gap += (search.query->position[k] - *value) * (search.query->position[k] - *value);
-  return gap * *value > search.limit;
-}
 
 struct TreeKernels {
   // If not sure, writes a value for each entry; those within the limit are candidates. `values` has room for as many
@@ -113,9 +101,9 @@ struct TreeKernels {
   using NearestEntry = Candidates (*)(const float* routing, const NodeShape& shape, std::size_t count,
                                       const RouteQuery& query, float* values);
   std::array<NearestEntry, kRouteCount> nearest_entry;
-  // The same as kWardRowRoute for some rows at once, each in a node of kGroupedSlots or kWideGroupedSlots with so
-  // many entries at most; null where it does not pay. May leave a row unsure for no reason.
-  void (*nearest_of_rows)(RowSearch* searches, std::size_t count, std::size_t most_entries, const NodeShape& shape);
+  // The same as kWardRowRoute for some rows at once, each in a node of kGroupedSlots or kWideGroupedSlots; null where
+  // it does not pay. May leave a row unsure for no reason.
+  void (*nearest_of_rows)(RowSearch* searches, std::size_t count, const NodeShape& shape);
   // A row in doubles.
   void (*widen)(const float* row, std::size_t dim, double* wide);
   // Writes where each mean is, seen from the origin, and the squared norm of that.
@@ -123,7 +111,7 @@ struct TreeKernels {
                     RouteQuery* queries);
   // In doubles, summed up in the same order on all instruction sets.
   double (*squared_distance)(CfDistance distance, const Feature& a, const Feature& b, std::size_t dim);
-  // The same of one to several others, which takes less time than one after the other.
+  // The same of one to several others.
   void (*squared_distances)(CfDistance distance, const Feature& from, const Feature* to, std::size_t count,
                             std::size_t dim, double* squared);
   // How large a leaf is by the criterion once the two are merged, squared.
