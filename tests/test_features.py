@@ -156,7 +156,7 @@ def test_one_feature_merges_with_each_of_many():
     ("other", "error", "message"),
     [
         (example(count=4), ValueError, "6 with 4 features.*lengths must agree or be 1"),
-        (example(dimensions=2), ValueError, "3 and 2 dimensions"),
+        (example(dimensions=2), ValueError, "3 and 2 columns"),
         (np.ones((6, 3)), TypeError, "not ndarray"),
     ],
 )
@@ -194,7 +194,7 @@ def test_a_number_selects_one_feature(i):
 
 @pytest.mark.parametrize("i", [6, -7])
 def test_a_number_out_of_range_is_refused(i):
-    with pytest.raises(IndexError, match=f"{i} of 6"):
+    with pytest.raises(IndexError, match=f"feature {i} does not exist: there are 6"):
         example()[i]
 
 

@@ -215,7 +215,7 @@ def test_a_missing_value_is_refused_with_its_place_where_plain_rows_are_asked_fo
 @pytest.mark.parametrize(
     ("what", "error", "message"),
     [
-        (pl.LazyFrame({"x": [1.0]}), TypeError, r"LazyFrame has no rows yet: pass .collect\(\)"),
+        (pl.LazyFrame({"x": [1.0]}), TypeError, r"LazyFrame is a query without rows: pass .collect\(\)"),
         (None, TypeError, "NoneType"),
         (3.0, TypeError, "float"),
         ({"x": [1.0]}, TypeError, "dict"),
@@ -237,7 +237,7 @@ def test_what_holds_no_rows_is_refused(what, error, message):
 def test_a_source_takes_no_second_choice_of_columns():
     source = sb.read_chunks(np.ones((3, 2)))
     assert sb.read_chunks(source) is source
-    with pytest.raises(ValueError, match="give columns and the like where the source is made"):
+    with pytest.raises(ValueError, match="pass columns, id_column and chunk_rows to its own read_chunks"):
         sb.read_chunks(source, columns=[1])
 
 
