@@ -86,7 +86,7 @@ def test_an_npy_header_that_claims_what_cannot_be_is_refused(shape, tmp_path):
         ("nowhere.csv", FileNotFoundError, "nowhere.csv: there is no such file or folder"),
         ("*.csv", FileNotFoundError, r"\*.csv: there is no such file"),
         ("folder", FileNotFoundError, r"folder: there are no files in this folder that can be read \(.parquet"),
-        ("notes.txt", ValueError, "notes.txt: files are read by the end of their names, which can be .parquet, "),
+        ("notes.txt", ValueError, "notes.txt has a suffix that is not known: the name must end in .parquet, "),
     ],
 )
 def test_paths_that_lead_nowhere_are_refused(what, error, message, tmp_path):
@@ -107,7 +107,7 @@ def test_paths_that_lead_nowhere_are_refused(what, error, message, tmp_path):
         ({"columns": ["x"], "id_column": "idd"}, "has no column 'idd'; it has 'name'"),
         ({"columns": []}, "columns is empty"),
         ({"columns": ["x", "x"]}, "columns names 'x' twice"),
-        ({"columns": ["x", "y"], "id_column": "y"}, "id_column='y' is among the columns to cluster"),
+        ({"columns": ["x", "y"], "id_column": "y"}, "id_column='y' is also in columns: "),
         ({"chunk_rows": 0}, "chunk_rows=0: must be at least 1"),
     ],
     ids=["text", "chosen text", "no such column", "no such id", "none", "twice", "id too", "chunk_rows"],
