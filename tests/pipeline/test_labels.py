@@ -231,8 +231,8 @@ def test_ids_and_their_column_must_fit_the_file(tmp_path):
         ([1, 2], pa.array([1]), "id", "1 ids but 2 labels"),
         ([1, 2], None, "id", "both or neither"),
         ([1], pa.array([1]), None, "both or neither"),
-        ([[1]], None, None, "one whole number a row"),
-        ([0.5], None, None, "one whole number a row"),
+        ([[1]], None, None, "one whole number for each row"),
+        ([0.5], None, None, "one whole number for each row"),
     ],
 )
 def test_rows_that_do_not_fit_are_refused(suffix, labels, ids, id_name, match, tmp_path):

@@ -189,5 +189,5 @@ def test_rows_of_another_width_are_refused_and_one_column_is_not_taken_for_all(m
     _, columns = ColumnStatistics.of(table()).to_state()
     preparation = Preparation(missing, scale).from_statistics(ColumnStatistics(1000, **columns))
     source = read_chunks(table()[:, :1])
-    with pytest.raises(ValueError, match="the rows have 1 columns, those of the model 4"):
+    with pytest.raises(ValueError, match="the rows have 1 columns but the model has 4"):
         preparation.apply(next(source.chunks()), source)
