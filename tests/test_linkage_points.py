@@ -171,7 +171,7 @@ def test_rounds_are_refused_for_linkages_they_cannot_do(method):
         sb.linkage(rows_of("uniform", 20, 2), method, algorithm="rounds")
 
 
-@pytest.mark.skipif(machine.peak_memory() is None, reason="this system does not tell what memory a process has had")
+@pytest.mark.skipif(machine.peak_memory() is None, reason="this system does not report the memory of a process")
 @pytest.mark.parametrize("method", ["complete", "average"])
 def test_memory_is_linear_in_the_points(method):
     code = f"""

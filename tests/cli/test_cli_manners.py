@@ -141,7 +141,7 @@ def test_no_file_serves_two_purposes_not_even_by_force(case, rows, model, tmp_pa
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
     result = silverbirch(*command, "--force")
     assert result.exit_code == 1
-    assert "give each file a name of its own" in result.stderr
+    assert "give each file its own name" in result.stderr
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
@@ -340,7 +340,7 @@ def test_info_of_a_file_with_wrong_content_is_one_line_that_names_it(kind, chang
     container.write(model, kind, state, arrays)
     result = silverbirch("info", model)
     assert result.exit_code == 1
-    assert result.stderr.startswith(f"Error: {model} does not tell ")
+    assert result.stderr.startswith(f"Error: {model} has no valid ")
 
 
 def test_a_report_has_the_clusters_and_the_run_and_escapes_what_comes_from_the_data(tmp_path):

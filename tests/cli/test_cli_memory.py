@@ -59,5 +59,5 @@ def test_a_linkage_that_would_pass_the_limit_is_refused_before_it_is_begun(table
 def test_a_limit_below_the_program_itself_is_refused_with_what_it_takes():
     assert model_memory(None) is None
     assert model_memory("1GB") == 1_000_000_000 - PROGRAM_BYTES
-    with pytest.raises(ValueError, match="220 MB of it; give more"):
+    with pytest.raises(ValueError, match="220 MB of it; allow more"):
         model_memory("200MB")

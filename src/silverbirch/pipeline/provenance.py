@@ -69,7 +69,7 @@ class RunState:
         try:
             return cls.found_in(state, arrays, n_dimensions)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise ModelFileError(f"{path} does not tell how its rows were made: {one_line(error)}") from None
+            raise ModelFileError(f"{path} has no valid record of its run: {one_line(error)}") from None
 
     def prepares_like(self, other: RunState) -> bool:
         """Whether both prepare rows alike, so that their features can be merged."""

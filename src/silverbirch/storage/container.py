@@ -163,7 +163,7 @@ def _checked_start(file: BufferedReader, size: int) -> tuple[int, bytes, bytes]:
     header = _MAGIC + file.read(max(length - len(_MAGIC), 0))
     version = re.compile(rb"[1-9]\d{0,8}(?=\")").match(header, len(_MAGIC))
     if version is None:
-        raise ValueError("it does not tell its version")
+        raise ValueError("it has no version")
     if int(version[0]) > FORMAT_VERSION:
         raise _NewerError(version[0].decode())
     digest = re.compile(re.escape(_BEFORE_DIGEST) + rb"([0-9a-f]{64})\"").match(header, version.end())
