@@ -11,7 +11,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m experiments",
         description="Runs the paper's experiments and writes their tables and figures next to the published numbers. "
-        "Rows that are there are not measured again, so a run that was stopped goes on.",
+        "Existing rows are not measured again, so an interrupted run can be resumed.",
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"default: all of {', '.join(EXPERIMENTS)}")
     parser.add_argument("--quick", action="store_true", help="small data; takes minutes instead of most of an hour")

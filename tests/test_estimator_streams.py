@@ -1,4 +1,4 @@
-"""Betula and CFTree on files, tables and streams: the bits of an array, and nothing changed where reading fails."""
+"""Betula and CFTree on files, tables and streams: the same bits as an array, and no change if reading fails."""
 
 import os
 import tracemalloc
@@ -21,7 +21,7 @@ NAMES = ["x", "y", "z"]
 
 @pytest.fixture(autouse=True)
 def _small_chunks(monkeypatch):
-    """Chunks are never smaller than 256 rows nor larger than asked for: this makes all of them that small."""
+    """Makes all chunks 256 rows, the least size, so that there are many."""
     monkeypatch.setattr("silverbirch.rows.source._MOST_ROWS", CHUNK)
 
 

@@ -59,7 +59,7 @@ def test_a_merge_far_from_the_origin_loses_no_digit_of_the_sse(points, first, se
 
 
 def test_classic_features_fail_where_these_hold():
-    """BIRCH keeps (N, LS, SS) and subtracts two large squares: at 1e8 no digit of the sse is left."""
+    """BIRCH stores (N, LS, SS) and subtracts two large squares: at 1e8 no digit of the sse is correct."""
     points = np.random.default_rng(1).integers(-16, 17, size=(200, 2)) / 16 + FAR
     _, _, sse = exact(np.ones(200), points, np.zeros(200))
     n, linear_sum, square_sum = len(points), points.sum(axis=0), float((points**2).sum())

@@ -1,4 +1,4 @@
-"""Complete, average and weighted linkage of points without a distance matrix: the quadratic algorithms' result."""
+"""Complete, average and weighted linkage of points without a matrix: the result of the quadratic algorithms."""
 
 import fastcluster
 import numpy as np

@@ -1,4 +1,4 @@
-"""`cluster`, `aggregate`, `merge` and `cut`: the Python interface, pandas and scipy say what has to come out."""
+"""`cluster`, `aggregate`, `merge` and `cut` give what the Python interface, pandas and scipy give."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""`--max-memory` bounds the whole process, whatever the files hold."""
+"""`--max-memory` bounds the memory of the whole process for every input."""
 
 import json
 import subprocess
@@ -39,7 +39,7 @@ def test_the_process_stays_below_the_limit(suffix, table, tmp_path):
     assert done.returncode == 0, done.stderr
     record = json.loads(done.stdout)
     assert record["peak_memory_bytes"] <= limit
-    # It is the limit of memory that decides how many there are, and it is not wasted.
+    # The memory limit decides the number of features, and most of the memory is used.
     assert 10_000 < record["counts"]["features"] < 40_000
 
 

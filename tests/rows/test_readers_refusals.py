@@ -1,4 +1,4 @@
-"""Readers: what they refuse. Every message names the file, the value and what to do."""
+"""Readers refuse bad input; every message names the file, the value and the remedy."""
 
 import subprocess
 import sys
@@ -13,7 +13,7 @@ import pytest
 import silverbirch as sb
 from tables import FORMATS, all_rows, frame, write
 
-CHECKED = [name for name in FORMATS if name not in ("rows.csv", "rows.tsv")]  # plain text has no end to be missed
+CHECKED = [name for name in FORMATS if name not in ("rows.csv", "rows.tsv")]  # a plain text file has no end mark
 
 
 def write_any(name, path, rows=400):

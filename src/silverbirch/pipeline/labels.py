@@ -208,7 +208,7 @@ class _Arrow:
         with contextlib.suppress(self._pyarrow.ArrowInvalid, self._pyarrow.ArrowNotImplementedError):
             if not self._is_text(found) or self._is_text(wanted):
                 return ids.cast(wanted)
-        raise ValueError(f"the id column {self._id_name!r} begins as {wanted} and goes on as {found}: make it one type")
+        raise ValueError(f"the id column {self._id_name!r} begins as {wanted} and continues as {found}: use one type")
 
     def _is_text(self, arrow_type: Any) -> bool:
         types = self._pyarrow.types

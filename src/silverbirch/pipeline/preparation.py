@@ -139,7 +139,7 @@ class Preparation:
                 raise ValueError(f"its {name} is not one number for each column")
         preparation = cls(state["missing"], state["scale"], state["metric"], **known)
         if preparation.needs_statistics or (preparation.shift is None) != (preparation.factor is None):
-            raise ValueError("it does not say how to prepare rows")
+            raise ValueError("its preparation of rows is not complete")
         return preparation
 
 

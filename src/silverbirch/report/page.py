@@ -126,21 +126,21 @@ def _dendrogram(model: AggregateModel) -> Html:
     if k > min(MOST_BRANCHES, dendrogram.n_leaves):
         caption.append(f"The cut into {k:,} clusters lies below them.")
     else:
-        caption.append("Colours tell neighbouring clusters apart; their labels are those of the table below.")
+        caption.append("Neighbouring clusters have different colours; their labels are those of the table below.")
     picture = dendrogram_picture(dendrogram, k, model.subcluster_labels_, _cut_height(model))
     return figure(picture, " ".join(caption), "Dendrogram")
 
 
 def _plain_tree(dendrogram: Dendrogram) -> Html:
     if dendrogram.n_leaves == 1:
-        return tag("p", "There is one leaf only, and nothing to join.")
+        return tag("p", "There is only one leaf, so there is nothing to merge.")
     return figure(dendrogram_picture(dendrogram), _branches(dendrogram), "Dendrogram")
 
 
 def _branches(dendrogram: Dendrogram) -> str:
     if dendrogram.n_leaves <= MOST_BRANCHES:
         return f"All {dendrogram.n_leaves} leaves."
-    return f"The uppermost {MOST_BRANCHES} of {dendrogram.n_leaves:,} branches; wedges stand for what is below."
+    return f"The uppermost {MOST_BRANCHES} of {dendrogram.n_leaves:,} branches; a wedge stands for the leaves below it."
 
 
 def _curve(dendrogram: Dendrogram, k: int | None) -> Html:

@@ -126,7 +126,7 @@ def _check_same(
         more = [name for name in have if name not in ignored]
         if more:
             raise ValueError(
-                f"{label} has column {_listed(more)}, which {first} has not: say by columns= (--columns) which to read"
+                f"{label} has column {_listed(more)}, which {first} does not have: choose by columns= (--columns)"
             )
 
 

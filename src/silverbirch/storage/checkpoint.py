@@ -55,13 +55,13 @@ class Checkpoint:
         try:
             if state["silverbirch"] != __version__:
                 raise ModelFileError(
-                    f"{self.path} was written by silverbirch {state['silverbirch']}, this is {__version__}: go on with "
-                    "that version, or remove the file to begin anew"
+                    f"{self.path} was written by silverbirch {state['silverbirch']}, this is {__version__}: resume "
+                    "with that version, or remove the file to start again"
                 )
             if state["identity"] != self.identity:
                 raise ModelFileError(
                     f"{self.path} belongs to a run with other {_differences(state['identity'], self.identity)}: repeat "
-                    "that command, or remove the file to begin anew"
+                    "that command, or remove the file to start again"
                 )
             work.resume(state, arrays)
             return [str(output) for output in state["outputs"]]
