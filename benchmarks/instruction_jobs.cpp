@@ -9,7 +9,7 @@
 
 #include "silverbirch/features/block_kernels.hpp"
 #include "silverbirch/linkage/cluster.hpp"
-#include "silverbirch/tree/cf_tree.hpp"
+#include "silverbirch/tree/parts.hpp"
 
 namespace sb = silverbirch;
 
@@ -33,7 +33,7 @@ std::vector<double> uniform_rows() {
 std::size_t build_tree(const std::vector<double>& rows) {
   sb::TreeOptions options;
   options.max_leaves = kLeaves;
-  sb::CfTree tree(kColumns, options);
+  sb::PartitionedTree tree(kColumns, options);
   tree.insert_rows(rows.data(), nullptr, kRows, sb::no_progress);
   return tree.leaf_count();
 }

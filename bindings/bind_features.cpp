@@ -21,11 +21,11 @@ FeatureArrays grouped(const Array2<const Scalar>& rows, const std::optional<Arra
                       const Array1<const std::int64_t>& group_of_row, std::size_t group_count, Callback progress) {
   const std::size_t count = rows.shape(0);
   if (group_of_row.shape(0) != count || (weights && weights->shape(0) != count))
-    throw std::invalid_argument("one group and one weight for each row, please");
+    throw std::invalid_argument("group_of_row and weights must have one value for each row");
   const std::int64_t* group = group_of_row.data();
   if (std::any_of(group, group + count,
                   [&](std::int64_t g) { return g < 0 || static_cast<std::size_t>(g) >= group_count; }))
-    throw std::invalid_argument("groups are numbered from zero up to their number");
+    throw std::invalid_argument("group_of_row must lie between 0 and group_count - 1");
   return to_numpy(without_gil(std::move(progress), [&](const sb::Progress& report) {
     return sb::grouped(rows.data(), weights ? weights->data() : nullptr, group, count, rows.shape(1), group_count,
                        report);
@@ -42,11 +42,11 @@ void bind_features(nb::module_& m) {
   m.attr("LARGEST_VARIANCE") = sb::kLargestVariance;
 
   m.def("check_coordinates", &check_coordinates<double>, nb::arg("rows"),
-        "(row, column, value) of the first value that is not finite or too large to square; None if all are fine.");
+        "Returns (row, column, value) of the first value that is not finite or too large to square, or None.");
   m.def("check_coordinates", &check_coordinates<float>, nb::arg("rows"));
 
   m.def("grouped", &grouped<double>, nb::arg("rows"), nb::arg("weights").none(), nb::arg("group_of_row"),
-        nb::arg("group_count"), nb::arg("progress").none(), "(weight, mean, sse) of groups of rows.");
+        nb::arg("group_count"), nb::arg("progress").none(), "Returns (weight, mean, sse) of each group of rows.");
   m.def("grouped", &grouped<float>, nb::arg("rows"), nb::arg("weights").none(), nb::arg("group_of_row"),
         nb::arg("group_count"), nb::arg("progress").none());
 
@@ -66,7 +66,7 @@ void bind_features(nb::module_& m) {
         return to_numpy(std::move(merged));
       },
       nb::arg("weight_a"), nb::arg("mean_a"), nb::arg("sse_a"), nb::arg("weight_b"), nb::arg("mean_b"),
-      nb::arg("sse_b"), "Feature i of the one merged with feature i of the other.");
+      nb::arg("sse_b"), "Merges feature i of a with feature i of b, for every i. Returns (weight, mean, sse).");
 
   m.def(
       "pairwise_squared_distances",
@@ -75,7 +75,7 @@ void bind_features(nb::module_& m) {
         const sb::FeaturesView features = view(weight, mean, sse);
         const sb::CfDistance cf_distance = sb::cf_distance_from_name(distance);
         const std::size_t pairs = features.size * (features.size - 1) / 2;
-        // Not filled first: touching that much memory takes seconds in which nothing could be interrupted.
+        // Left unset: filling this much memory takes seconds and could not be interrupted.
         const auto condensed = new double[pairs];
         const nb::capsule owner(condensed, [](void* p) noexcept { delete[] static_cast<double*>(p); });
         without_gil(std::move(progress), [&](const sb::Progress& report) {
@@ -84,5 +84,5 @@ void bind_features(nb::module_& m) {
         return NumpyArray<double>(condensed, {pairs}, owner);
       },
       nb::arg("weight"), nb::arg("mean"), nb::arg("sse"), nb::arg("distance"), nb::arg("threads"),
-      nb::arg("progress").none(), "Squared CF distances of all pairs, condensed.");
+      nb::arg("progress").none(), "Returns the squared CF distances of all pairs as a condensed vector.");
 }

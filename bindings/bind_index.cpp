@@ -19,17 +19,19 @@ NumpyArray<std::int64_t> nearest(const sb::NearestIndex& index, const Array2<con
 }  // namespace
 
 void bind_index(nb::module_& m) {
-  nb::class_<sb::NearestIndex>(m, "NearestIndex")
+  nb::class_<sb::NearestIndex>(m, "NearestIndex", "Finds the exactly nearest of many points.")
       .def(
           "__init__",
           [](sb::NearestIndex* self, const Array2<const double>& points, bool may_list) {
             if (points.shape(0) == 0) throw std::invalid_argument("an index needs at least one point");
             without_gil({}, [&](const sb::Progress& progress) {
               new (self) sb::NearestIndex(points.data(), points.shape(0), points.shape(1), progress,
-                                          sb::NearestIndex::Way::undecided, may_list);
+                                          sb::NearestIndex::Strategy::undecided, may_list);
             });
           },
-          nb::arg("points"), nb::arg("may_list") = true)
-      .def("nearest", &nearest<double>, nb::arg("rows"), nb::arg("threads"), nb::arg("progress").none())
+          nb::arg("points"), nb::arg("may_list") = true,
+          "may_list: whether there is memory for lists several times as large as the points, which speed up searches.")
+      .def("nearest", &nearest<double>, nb::arg("rows"), nb::arg("threads"), nb::arg("progress").none(),
+           "Returns the number of the point nearest to each row, the lowest one among equally near points.")
       .def("nearest", &nearest<float>, nb::arg("rows"), nb::arg("threads"), nb::arg("progress").none());
 }

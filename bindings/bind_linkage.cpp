@@ -17,7 +17,7 @@ MergeArrays to_numpy_merges(sb::Merges&& merges) {
 
 void check_condensed(std::size_t pairs, std::size_t objects) {
   if (objects < 1 || pairs != objects * (objects - 1) / 2)
-    throw std::invalid_argument("the condensed distances do not fit the number of weights");
+    throw std::invalid_argument("condensed must have n(n - 1)/2 distances for n weights");
 }
 
 void bind_table(nb::module_& m) {
@@ -31,14 +31,14 @@ void bind_table(nb::module_& m) {
             if (!linkage.distance) return std::nullopt;
             return sb::kCfDistanceNames[static_cast<std::size_t>(*linkage.distance)];
           },
-          "The CF distance that computes it from cluster features; None where features are not enough.")
+          "The CF distance that computes the linkage from cluster features; None if features are not enough.")
       .def_prop_ro(
           "equal_vote", [](const sb::Linkage& linkage) { return linkage.vote == sb::Vote::equal; },
-          "Both halves of a merge count the same, whatever their weights.")
-      .def_ro("scale", &sb::Linkage::scale, "Times the squared CF distance: what the recurrence works on.")
+          "Both parts of a merge count the same, whatever their weights.")
+      .def_ro("scale", &sb::Linkage::scale, "The recurrence works on the squared CF distance times this.")
       .def_prop_ro("by_members", &sb::Linkage::by_members,
-                   "Computed from points without a distance matrix by algorithm='rounds'.")
-      .def_ro("prototypes", &sb::Linkage::prototypes, "One object stands for each cluster.");
+                   "algorithm='rounds' computes the linkage from points without a distance matrix.")
+      .def_ro("prototypes", &sb::Linkage::prototypes, "One object represents each cluster.");
   m.def("linkages", [] { return std::vector<sb::Linkage>(sb::kLinkages.begin(), sb::kLinkages.end()); });
   m.def("algorithm_names", [] { return name_list(sb::kAlgorithmNames); });
 }
@@ -68,9 +68,8 @@ void bind_linkage(nb::module_& m) {
       },
       nb::arg("weight"), nb::arg("mean"), nb::arg("sse"), nb::arg("linkage"), nb::arg("squares"), nb::arg("algorithm"),
       nb::arg("threads"), nb::arg("before_pairs"), nb::arg("progress").none(),
-      "Z and prototypes. squares: average and weighted are root mean squared distances. before_pairs(objects) is "
-      "called "
-      "before the distances of all pairs are allocated.");
+      "Returns Z and the prototypes. squares: average and weighted linkage are root mean squared distances. "
+      "before_pairs(objects) is called before the distances of all pairs are allocated.");
 
   m.def(
       "aggregate_features",
@@ -84,7 +83,7 @@ void bind_linkage(nb::module_& m) {
         }));
       },
       nb::arg("weight"), nb::arg("mean"), nb::arg("sse"), nb::arg("distance"), nb::arg("algorithm"), nb::arg("threads"),
-      nb::arg("progress").none(), "Z and prototypes, by merging features at each step.");
+      nb::arg("progress").none(), "Merges features at each step. Returns Z and the prototypes.");
 
   m.def(
       "cluster_distances",
@@ -98,7 +97,7 @@ void bind_linkage(nb::module_& m) {
         }));
       },
       nb::arg("condensed"), nb::arg("weight"), nb::arg("linkage"), nb::arg("algorithm"), nb::arg("progress").none(),
-      "Z and prototypes of objects given by their distances, which are overwritten.");
+      "Clusters objects given by their distances, which are overwritten. Returns Z and the prototypes.");
 
   m.def(
       "cluster_distances_by_prototypes",
@@ -113,5 +112,5 @@ void bind_linkage(nb::module_& m) {
         }));
       },
       nb::arg("condensed"), nb::arg("weight"), nb::arg("linkage"), nb::arg("algorithm"), nb::arg("progress").none(),
-      "The same for linkages with prototypes, which leave the distances as they are.");
+      "The same for linkages with prototypes. The distances are not changed.");
 }

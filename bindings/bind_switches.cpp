@@ -1,4 +1,4 @@
-// Part of builds with SILVERBIRCH_ABLATIONS alone.
+// Only in builds with SILVERBIRCH_ABLATIONS.
 #include "convert.hpp"
 #include "silverbirch/base/names.hpp"
 #include "silverbirch/base/switches.hpp"
@@ -8,12 +8,12 @@ namespace sb = silverbirch;
 void bind_switches(nb::module_& m) {
   m.def(
       "mechanisms", [] { return std::vector<std::string>(sb::kMechanismNames.begin(), sb::kMechanismNames.end()); },
-      "The names that switch_off takes.");
+      "Returns the names that switch_off accepts.");
   m.def(
       "switch_off",
       [](const std::string& name) {
         const auto mechanism = sb::from_name<sb::Mechanism>(sb::kMechanismNames, name, "mechanism");
         sb::switched_off |= std::uint64_t{1} << static_cast<std::size_t>(mechanism);
       },
-      nb::arg("name"), "Does without a mechanism from now on; before anything is computed.");
+      nb::arg("name"), "Switches a mechanism off from now on. Call it before anything is computed.");
 }

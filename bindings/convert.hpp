@@ -1,5 +1,5 @@
-// Between numpy arrays and the core's plain pointers. Arrays arrive contiguous and of the right type: the Python side
-// sees to that.
+// Converts between numpy arrays and the core's plain pointers. The Python side passes contiguous arrays of the right
+// type.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -73,8 +73,11 @@ inline silverbirch::FeaturesView view(const Array1<const double>& weight, const 
 
 using Callback = std::optional<nb::typed<nb::callable, void(std::size_t done, std::size_t total)>>;
 
-// Passes a loop's progress to Python a few times a second, with the GIL taken for that moment only. Ctrl-C and whatever
-// the callback raises end the loop.
+// The least time between two reports to Python. Tests set it to zero, so that reports can be counted.
+inline std::chrono::milliseconds report_interval{50};
+
+// Passes the progress of a loop to Python, at most every report_interval, and takes the GIL only for that. Ctrl-C or an
+// exception of the callback ends the loop.
 class PythonProgress {
  public:
   explicit PythonProgress(Callback callback) : callback_(std::move(callback)) {}
@@ -83,7 +86,7 @@ class PythonProgress {
     return silverbirch::Progress([this](std::size_t done, std::size_t total) {
       const auto now = std::chrono::steady_clock::now();
       if (now < next_ && done != total) return;
-      next_ = now + std::chrono::milliseconds(50);
+      next_ = now + report_interval;
       const nb::gil_scoped_acquire gil;
       if (PyErr_CheckSignals() != 0) throw nb::python_error();
       if (callback_) (*callback_)(done, total);
@@ -92,10 +95,10 @@ class PythonProgress {
 
  private:
   Callback callback_;
-  std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
+  std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + report_interval;
 };
 
-// (row, column, value) of the first value that cannot be clustered
+// (row, column, value) of the first value that cannot be clustered, if there is one.
 using Refused = std::optional<std::tuple<std::size_t, std::size_t, double>>;
 
 template <class Check>

@@ -12,45 +12,66 @@ import numpy as np
 import pytest
 
 import silverbirch as sb
+from silverbirch import _core
 from trees import assert_holds, assert_same_bits, random_rows, snapshot
 
-SLOW = {"branching": 600, "threshold": 0.0}  # wide nodes make each row expensive
+
+@pytest.fixture(autouse=True)
+def every_report():
+    """Progress is reported to Python each time, not a few times a second: so calls can be counted."""
+    _core.set_report_interval(0)
+    yield
+    _core.set_report_interval(50)
 
 
-def test_an_interrupted_insert_keeps_the_rows_up_to_then():
-    X = random_rows(400_000)
+class StopAt:
+    """Raises at the calls of progress with these numbers."""
 
-    def stop(done, total):
-        assert 0 < done < total == len(X)
-        raise InterruptedError("enough")
+    def __init__(self, *numbers):
+        self.numbers, self.calls = set(numbers), 0
 
-    tree = sb.CFTree(**SLOW)
-    with pytest.raises(InterruptedError, match="enough"):
-        tree.insert(X, progress=stop)
-    kept = int(tree.n_points)
-    assert 0 < kept < len(X)
-    assert tree.features.weight.sum() == kept
-    assert_same_bits(tree.features, sb.CFTree(**SLOW).insert(X[:kept]).features)
-
-
-def test_an_interrupted_rebuild_loses_nothing():
-    X = random_rows(1_200_000)
-    tree = sb.CFTree(max_leaves=20_000, branching=2)
-    interrupts = start = 0
-
-    def stop(done, total):  # most of the time goes into rebuilds, so most interrupts meet one
-        if interrupts < 20:
+    def __call__(self, done, total):
+        self.calls += 1
+        if self.calls in self.numbers:
             raise InterruptedError
 
+
+@pytest.mark.parametrize("rows", [0, 1, 150_000])
+@pytest.mark.parametrize("parameters", [{"max_leaves": None}, {"max_leaves": 20_000, "n_jobs": 2}, {"branching": 600}])
+def test_an_interrupted_insert_keeps_the_rows_up_to_then(parameters, rows):
+    X = random_rows(250_000, 3)
+
+    def stop(done, total):
+        if done >= rows:
+            raise InterruptedError(done)
+
+    tree = sb.CFTree(**parameters)
+    with pytest.raises(InterruptedError) as caught:
+        tree.insert(X, progress=stop)
+    kept = int(tree.n_points)
+    assert rows <= kept == caught.value.args[0] < len(X)
+    if kept:
+        assert tree.features.weight.sum() == kept
+        assert_same_bits(tree.features, sb.CFTree(**parameters).insert(X[:kept]).features)
+
+
+@pytest.mark.parametrize("dimensions", [2, 17])  # several parts, and one
+def test_an_interrupted_rebuild_loses_nothing(dimensions):
+    X = random_rows(60_000 if dimensions == 2 else 15_000, dimensions)
+    tree = sb.CFTree(max_leaves=4_000, branching=4)
+    interrupted_at = []
+    stop = StopAt(*range(50, 20 * 250, 250))  # a rebuild polls at each node, so most of them are in one
+    start = 0
     while start < len(X):
         try:
             tree.insert(X[start:], progress=stop)
         except InterruptedError:
-            interrupts += 1
+            interrupted_at.append(int(tree.n_points))
         start = int(tree.n_points)
         assert tree.features.weight.sum() == start
-    assert interrupts == 20
-    assert len(tree) <= 20_000
+    assert len(interrupted_at) == 20
+    assert np.diff(interrupted_at).min() <= 1  # hardly a row was inserted between some: they were in one rebuild
+    assert len(tree) <= 4_000
     assert_holds(tree.features, X)
 
 
@@ -69,31 +90,30 @@ def test_an_interrupted_assign_leaves_the_tree_usable():
 
 CTRL_C = """
 import numpy as np, silverbirch as sb
-X = np.random.default_rng(0).normal(size=(5_000_000, 2))
-tree = sb.CFTree({parameters})
-print("inserting", flush=True)
+X = np.random.default_rng(0).normal(size=(1_000_000, 2))
+tree = sb.CFTree({parameters}).insert(X[:100])
 try:
-    tree.insert(X)
-    print("finished before the interrupt")
+    print("inserting", flush=True)
+    while True:
+        tree.insert(X)
 except KeyboardInterrupt:
-    assert tree.features.weight.sum() == tree.n_points < len(X)
     before = tree.n_points
+    assert tree.features.weight.sum() == before
     tree.insert(X[:100])
     assert tree.features.weight.sum() == tree.n_points == before + 100
     print("interrupted")
 """
 
 
-@pytest.mark.parametrize("parameters", ["branching=600", "max_leaves=40_000, branching=200"])
+@pytest.mark.parametrize("parameters", ["branching=600", "max_leaves=40_000, branching=200", "max_leaves=9, n_jobs=2"])
 def test_ctrl_c_stops_an_insert_and_leaves_a_usable_tree(parameters):
     environment = os.environ | {"PYTHONPATH": str(Path(sb.__file__).parents[1])}
     command = [sys.executable, "-c", CTRL_C.format(parameters=parameters)]
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
         try:
             assert child.stdout.readline() == "inserting\n"
-            threading.Event().wait(0.4)
             child.send_signal(signal.SIGINT)
-            output, errors = child.communicate(timeout=8)
+            output, errors = child.communicate(timeout=60)
         finally:
             child.kill()
     assert (child.returncode, output) == (0, "interrupted\n"), errors
@@ -138,6 +158,8 @@ def test_a_progress_callback_can_read_the_tree_but_not_change_it():
     seen = []
 
     def look(done, total):
+        if done == 0:
+            return
         seen.append((tree.n_leaves, len(tree.features), tree.n_points))
         with pytest.raises(RuntimeError, match="being changed"):
             tree.insert([[1.0, 2.0]])

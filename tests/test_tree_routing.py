@@ -71,13 +71,10 @@ def test_rows_go_to_the_exactly_least_distant_entry(dimensions, distance):
     queries = np.vstack([middles + side * 2.0**-40 * rng.normal(size=middles.shape) for side in (-1, 0, 1)])
     for query in queries:
         tree = sb.CFTree(threshold=1e3, branching=15, distance=distance)
-        tree._core = _core.CfTree.from_levels(
-            dimensions,
-            *tree._core_options(dimensions, 1e6),
-            [(np.array([12], np.uint32), np.ones(12), centers, np.zeros(12))],
-            0,
-            12.0,
-        )
+        levels = [(np.array([12], np.uint32), np.ones(12), centers, np.zeros(12))]
+        never, no_planes = _core.NEVER, (np.empty((0, dimensions)), np.empty(0))
+        state = [(levels, 12.0, 1e6, (never, never), 0)], no_planes, (0, never, 0, 0), 0
+        tree._core = _core.CfTree.from_state(dimensions, *tree._core_options(dimensions, 1e6), state)
         tree.insert(query[None])
         grown = np.flatnonzero(tree.features.weight == 2)
         gaps = np.zeros(12)

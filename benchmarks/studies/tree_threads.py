@@ -1,71 +1,85 @@
-"""What threads do to the build and to the leaves.
+"""What the parts of a CF-tree do to its leaves, and what threads do to the time it takes.
 
-    python -m benchmarks.studies.tree_threads [rows]
+    python -m benchmarks.studies.tree_threads parts [rows]    quality by the number of parts; embeddings are looked for
+                                                              in the folder $SILVERBIRCH_DATA
+    python -m benchmarks.studies.tree_threads threads [rows]  seconds by n_jobs, the least of three
 
-For each data set, n_jobs and limit of leaves: wall and cpu seconds (the least of three), and how much coarser the
-leaves are than those of one thread *at the same number of leaves*. Trees end with somewhat different numbers of leaves,
-so one thread is measured at several limits; a line through log(sse) against log(leaves) says what it would have had.
+The number of parts is a property of the tree (`part_count_for` in cpp/silverbirch/tree/), here set by hand. Leaf sse a
+row is the sum of the leaves' sse over the rows, as absorbed; nearest leaf mse is the mean squared distance of a sample
+to its exactly nearest leaf; rmsd(500) is that of the Ward clustering of the leaves cut into 500. Trees end with
+somewhat different numbers of leaves.
 """
 
-import argparse
+import os
+import sys
 import time
+from pathlib import Path
 
 import numpy as np
 
 import silverbirch as sb
 from silverbirch.demo import gaussian_mixture
 
-LIMITS = [1_500, 2_000, 2_700, 18_000, 25_000, 33_000]
-JOBS = [None, 2, 4]
+PARTS = [1, 4, 8, 16, 32, 64]
+LIMITS = [2_000, 25_000]
+JOBS = [1, 2, 4, 8, 16]
 
 
-def measured(X: np.ndarray, n_jobs: int | None, max_leaves: int) -> dict[str, float]:
-    wall, cpu = [], []
-    for _ in range(3):
-        begin, begin_cpu = time.perf_counter(), time.process_time()
-        tree = sb.CFTree(max_leaves=max_leaves, n_jobs=n_jobs).insert(X)
-        wall.append(time.perf_counter() - begin)
-        cpu.append(time.process_time() - begin_cpu)
-    sample = X[:: max(1, len(X) // 100_000)]
-    mse = ((sample - tree.features.mean[tree.assign(sample)]) ** 2).sum(axis=1).mean()
-    return {
-        "wall": min(wall), "cpu": min(cpu), "leaves": len(tree), "rebuilds": tree.n_rebuilds,
-        "sse": tree.features.sse.sum() / len(X), "mse": mse,
-    }  # fmt: skip
+def tree_in_parts(max_leaves: int, parts: int) -> sb.CFTree:
+    tree = sb.CFTree(max_leaves=max_leaves)
+    chosen = tree._core_options
+    tree._core_options = lambda *of: chosen(*of)._replace(parts=parts)
+    return tree
 
 
-def datasets(rows: int) -> dict[str, np.ndarray]:
-    gaussian = np.concatenate([chunk for chunk, _ in gaussian_mixture(rows, seed=0)])
-    return {
-        "uniform": np.random.default_rng(0).uniform(0, 100, size=(rows, 5)),
-        "Gaussian": gaussian,
-        "Gaussian, sorted": gaussian[np.argsort(gaussian[:, 0])],
+def datasets(rows: int) -> dict[str, tuple[np.ndarray, list[int]]]:
+    """Rows, and the limits of leaves to measure them at."""
+    mixture = np.concatenate([chunk for chunk, _ in gaussian_mixture(rows, seed=0)])
+    data = {
+        "uniform, d = 5": (np.random.default_rng(0).uniform(0, 100, size=(rows, 5)), LIMITS),
+        "mixture, d = 5": (mixture, LIMITS),
+        "mixture, sorted": (mixture[np.argsort(mixture[:, 0])], LIMITS),
     }
+    embeddings = Path(os.environ.get("SILVERBIRCH_DATA", "")) / "packages-minilm.npy"
+    if embeddings.is_file():
+        data["embeddings, d = 384"] = np.load(embeddings)[:30_000], [3_000]
+    return data
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("rows", type=int, nargs="?", default=1_000_000)
-    rows = parser.parse_args().rows
-    print(
-        "| data | n_jobs | max_leaves | wall s | cpu s | leaves | rebuilds | leaf sse, same leaves | nearest leaf mse |"
-    )
-    print("|---|---|---|---|---|---|---|---|---|")
-    for name, X in datasets(rows).items():
-        for limits in (LIMITS[:3], LIMITS[3:]):
-            runs = {(jobs, limit): measured(X, jobs, limit) for limit in limits for jobs in JOBS}
-            one = [runs[None, limit] for limit in limits]
-            for (jobs, limit), run in sorted(runs.items(), key=lambda item: (item[0][0] or 1, item[0][1])):
-                excess = {}
-                for quantity in ("sse", "mse"):
-                    slope, level = np.polyfit(*np.log([[r["leaves"] for r in one], [r[quantity] for r in one]]), 1)
-                    excess[quantity] = run[quantity] / np.exp(level + slope * np.log(run["leaves"])) - 1
+def compare_parts(rows: int) -> None:
+    print("| data | max_leaves | parts | leaves | rebuilds | leaf sse a row | nearest leaf mse | rmsd(500) |")
+    print("|---|---|---|---|---|---|---|---|")
+    for name, (X, limits) in datasets(rows).items():
+        sample = X[:: max(1, len(X) // 50_000)]
+        for limit in limits:
+            for parts in PARTS:
+                tree = tree_in_parts(limit, parts).insert(X)
+                features = tree.features
+                mse = ((sample - features.mean[tree.assign(sample)]) ** 2).sum(axis=1).mean()
+                rmsd = sb.Dendrogram(sb.linkage(features, "ward"), features).rmsd(500)
                 print(
-                    f"| {name} | {jobs or 1} | {limit:,} | {run['wall']:.2f} | {run['cpu']:.2f} | {run['leaves']:,} "
-                    f"| {run['rebuilds']} | {excess['sse']:+.1%} | {excess['mse']:+.1%} |",
+                    f"| {name} | {limit:,} | {parts} | {len(tree):,} | {tree.n_rebuilds} "
+                    f"| {features.sse.sum() / len(X):.4g} | {mse:.4g} | {rmsd:.4g} |",
                     flush=True,
                 )
 
 
+def compare_threads(rows: int) -> None:
+    print("| data | max_leaves | n_jobs | wall s | cpu s |")
+    print("|---|---|---|---|---|")
+    for name, (X, limits) in datasets(rows).items():
+        for limit in limits:
+            for jobs in JOBS:
+                wall, cpu = [], []
+                for _ in range(3):
+                    begin, begin_cpu = time.perf_counter(), time.process_time()
+                    sb.CFTree(max_leaves=limit, n_jobs=jobs).insert(X)
+                    wall.append(time.perf_counter() - begin)
+                    cpu.append(time.process_time() - begin_cpu)
+                print(f"| {name} | {limit:,} | {jobs} | {min(wall):.3f} | {min(cpu):.3f} |", flush=True)
+
+
 if __name__ == "__main__":
-    main()
+    what = sys.argv[1] if len(sys.argv) > 1 else "parts"
+    rows = int(sys.argv[2]) if len(sys.argv) > 2 else 1_000_000
+    compare_threads(rows) if what == "threads" else compare_parts(rows)

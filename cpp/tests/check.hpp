@@ -1,5 +1,5 @@
-// All a test needs: CHECK(a == b) prints both values where the condition fails and goes on; the program exits with 1 at
-// its end. CHECK returns whether the condition held, for `if (!CHECK(a.size() == b.size())) return;`.
+// All that a test needs. CHECK(a == b) prints both values if the condition fails, and the test goes on; at its end the
+// program exits with 1. CHECK returns whether the condition held, for `if (!CHECK(a.size() == b.size())) return;`.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@
 #include <type_traits>
 #include <utility>
 
-// Left << a == b is (Left << a) == b: an Operand sees both sides of the comparison. Conditions joined by && or || fail
-// without values, so write two checks.
+// Left << a == b is parsed as (Left << a) == b, so an Operand sees both sides of the comparison. Conditions
+// joined by && or || fail without printing values: write two checks instead.
 #define CHECK(...) check(Left{} << __VA_ARGS__, #__VA_ARGS__, __FILE__, __LINE__)
 
 template <class T>
@@ -65,7 +65,7 @@ Comparison compared(bool holds, const A& a, const char* sign, const B& b) {
     return compared(a sign b, a, #sign, b);    \
   }
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wsign-compare"  // a literal passed by reference is no literal any more
+#pragma GCC diagnostic ignored "-Wsign-compare"  // a literal passed by reference is not a literal any more
 template <class A>
 struct Operand {
   const A& a;

@@ -1,4 +1,4 @@
-// Checks that fail: CMakeLists.txt tests that all of them are reported, with both values.
+// Checks that fail. CMakeLists.txt tests that each of them is reported with both values.
 #include <cstddef>
 #include <vector>
 

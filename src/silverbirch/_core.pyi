@@ -9,14 +9,20 @@ import numpy
 from numpy.typing import NDArray
 
 
+def set_report_interval(milliseconds: int) -> None: ...
+
 def instruction_set() -> str:
-    """The one in use."""
+    """Returns the name of the instruction set in use."""
 
 def supported_instruction_sets() -> list[str]:
-    """Those this machine runs, slowest first."""
+    """
+    Returns the names of the instruction sets that this machine supports, slowest first.
+    """
 
 def use_instruction_set(name: str) -> None:
-    """For tests and benchmarks; not while another thread computes."""
+    """
+    Uses another instruction set from now on. For tests and benchmarks; not while another thread computes.
+    """
 
 def cf_distance_names() -> list[str]: ...
 
@@ -31,7 +37,7 @@ LARGEST_VARIANCE: float = 1e+205
 @overload
 def check_coordinates(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> tuple[int, int, float] | None:
     """
-    (row, column, value) of the first value that is not finite or too large to square; None if all are fine.
+    Returns (row, column, value) of the first value that is not finite or too large to square, or None.
     """
 
 @overload
@@ -39,31 +45,38 @@ def check_coordinates(rows: Annotated[NDArray[numpy.float32], dict(shape=(None, 
 
 @overload
 def grouped(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, group_of_row: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], group_count: int, progress: Callable[[int, int], None] | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]:
-    """(weight, mean, sse) of groups of rows."""
+    """Returns (weight, mean, sse) of each group of rows."""
 
 @overload
 def grouped(rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, group_of_row: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], group_count: int, progress: Callable[[int, int], None] | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]: ...
 
 def merged_pairs(weight_a: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], mean_a: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sse_a: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight_b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], mean_b: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sse_b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]:
-    """Feature i of the one merged with feature i of the other."""
+    """
+    Merges feature i of a with feature i of b, for every i. Returns (weight, mean, sse).
+    """
 
 def pairwise_squared_distances(weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], mean: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sse: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], distance: str, threads: int, progress: Callable[[int, int], None] | None) -> NDArray[numpy.float64]:
-    """Squared CF distances of all pairs, condensed."""
+    """Returns the squared CF distances of all pairs as a condensed vector."""
+
+NEVER: int = 4611686018427387904
+
+def absorption_names() -> list[str]: ...
+
+def default_branching(dim: int, node_bytes: int) -> int:
+    """
+    How many entries a node should have where all nodes together may take so many bytes.
+    """
+
+def bytes_per_node(dim: int, branching: int) -> int: ...
 
 class CfTree:
-    def __init__(self, dim: int, distance: str, absorption: str, squared_threshold: float, max_leaves: int, max_nodes: int, branching: int) -> None: ...
+    def __init__(self, dim: int, distance: str, absorption: str, squared_threshold: float, max_leaves: int, max_nodes: int, branching: int, parts: int) -> None: ...
 
     @staticmethod
-    def from_levels(dim: int, distance: str, absorption: str, squared_threshold: float, max_leaves: int, max_nodes: int, branching: int, levels: Sequence[tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], rebuild_count: int, total_weight: float) -> CfTree: ...
+    def from_state(dim: int, distance: str, absorption: str, squared_threshold: float, max_leaves: int, max_nodes: int, branching: int, parts: int, state: tuple[Sequence[tuple[Sequence[tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], float, float, tuple[int, int], int]], tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]], tuple[int, int, int, int], int]) -> CfTree: ...
 
-    def levels(self) -> list[tuple[NDArray[numpy.uint32], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]]:
-        """(counts, weight, mean, sse) for each level, the root's first"""
-
-    @staticmethod
-    def bytes_per_node(dim: int, branching: int) -> int: ...
-
-    @property
-    def height(self) -> int: ...
+    def state(self) -> tuple[list[tuple[list[tuple[NDArray[numpy.uint32], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]], float, float, tuple[int, int], int]], tuple[NDArray[numpy.float64], NDArray[numpy.float64]], tuple[int, int, int, int], int]:
+        """(parts, planes, interval, rebuilds), as `from_state` takes it"""
 
     @overload
     def insert_rows(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, progress: Callable[[int, int], None] | None, checked: bool) -> tuple[int, int, float] | None:
@@ -76,59 +89,7 @@ class CfTree:
 
     def insert_features(self, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], mean: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sse: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], progress: Callable[[int, int], None] | None) -> None: ...
 
-    def raise_threshold(self, squared_threshold: float) -> None: ...
-
-    def leaves(self) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]:
-        """(weight, mean, sse)"""
-
-    @property
-    def dim(self) -> int: ...
-
-    @property
-    def squared_threshold(self) -> float: ...
-
-    @property
-    def leaf_count(self) -> int: ...
-
-    @property
-    def rebuild_count(self) -> int: ...
-
-    @property
-    def total_weight(self) -> float: ...
-
-    @property
-    def node_count(self) -> int: ...
-
-    @property
-    def memory_bytes(self) -> int: ...
-
-class PartitionedTree:
-    def __init__(self, dim: int, distance: str, absorption: str, squared_threshold: float, max_leaves: int, max_nodes: int, branching: int, part_count: int, threads: int) -> None: ...
-
-    @staticmethod
-    def from_parts(dim: int, distance: str, absorption: str, squared_threshold: float, max_leaves: int, max_nodes: int, branching: int, part_count: int, threads: int, planes: tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]], parts: Sequence[tuple[Sequence[tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], float]], counts: tuple[int, int, float]) -> PartitionedTree: ...
-
-    def parts(self) -> list[tuple[list[tuple[NDArray[numpy.uint32], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]], float]]:
-        """(levels, total_weight) of each"""
-
-    def planes(self) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
-        """
-        (normals, offsets) of the planes between the parts, in the order of a heap
-        """
-
-    def counts(self) -> tuple[int, int, float]:
-        """(rows, rebuilds, weight)"""
-
-    @overload
-    def insert_rows(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, progress: Callable[[int, int], None] | None, checked: bool) -> tuple[int, int, float] | None:
-        """
-        Inserts the rows. If one holds a value that cannot be clustered, the tree is left as it was, and the result is (row, column, value).
-        """
-
-    @overload
-    def insert_rows(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, progress: Callable[[int, int], None] | None, checked: bool) -> tuple[int, int, float] | None: ...
-
-    def insert_features(self, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], mean: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sse: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], progress: Callable[[int, int], None] | None) -> None: ...
+    def set_threads(self, threads: int) -> None: ...
 
     def raise_threshold(self, squared_threshold: float) -> None: ...
 
@@ -137,6 +98,9 @@ class PartitionedTree:
 
     @property
     def dim(self) -> int: ...
+
+    @property
+    def part_count(self) -> int: ...
 
     @property
     def squared_threshold(self) -> float: ...
@@ -157,10 +121,18 @@ class PartitionedTree:
     def memory_bytes(self) -> int: ...
 
 class NearestIndex:
-    def __init__(self, points: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], may_list: bool = True) -> None: ...
+    """Finds the exactly nearest of many points."""
+
+    def __init__(self, points: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], may_list: bool = True) -> None:
+        """
+        may_list: whether there is memory for lists several times as large as the points, which speed up searches.
+        """
 
     @overload
-    def nearest(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], threads: int, progress: Callable[[int, int], None] | None) -> NDArray[numpy.int64]: ...
+    def nearest(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], threads: int, progress: Callable[[int, int], None] | None) -> NDArray[numpy.int64]:
+        """
+        Returns the number of the point nearest to each row, the lowest one among equally near points.
+        """
 
     @overload
     def nearest(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], threads: int, progress: Callable[[int, int], None] | None) -> NDArray[numpy.int64]: ...
@@ -181,24 +153,26 @@ class Linkage:
     @property
     def cf_distance(self) -> str | None:
         """
-        The CF distance that computes it from cluster features; None where features are not enough.
+        The CF distance that computes the linkage from cluster features; None if features are not enough.
         """
 
     @property
     def equal_vote(self) -> bool:
-        """Both halves of a merge count the same, whatever their weights."""
+        """Both parts of a merge count the same, whatever their weights."""
 
     @property
     def scale(self) -> float:
-        """Times the squared CF distance: what the recurrence works on."""
+        """The recurrence works on the squared CF distance times this."""
 
     @property
     def by_members(self) -> bool:
-        """Computed from points without a distance matrix by algorithm='rounds'."""
+        """
+        algorithm='rounds' computes the linkage from points without a distance matrix.
+        """
 
     @property
     def prototypes(self) -> bool:
-        """One object stands for each cluster."""
+        """One object represents each cluster."""
 
 def linkages() -> list[Linkage]: ...
 
@@ -206,32 +180,30 @@ def algorithm_names() -> list[str]: ...
 
 def cluster_features(weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], mean: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sse: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], linkage: str, squares: bool, algorithm: str, threads: int, before_pairs: Callable[[int], None], progress: Callable[[int, int], None] | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64]]:
     """
-    Z and prototypes. squares: average and weighted are root mean squared distances. before_pairs(objects) is called before the distances of all pairs are allocated.
+    Returns Z and the prototypes. squares: average and weighted linkage are root mean squared distances. before_pairs(objects) is called before the distances of all pairs are allocated.
     """
 
 def aggregate_features(weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], mean: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sse: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], distance: str, algorithm: str, threads: int, progress: Callable[[int, int], None] | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64]]:
-    """Z and prototypes, by merging features at each step."""
+    """Merges features at each step. Returns Z and the prototypes."""
 
 def cluster_distances(condensed: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], linkage: str, algorithm: str, progress: Callable[[int, int], None] | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64]]:
     """
-    Z and prototypes of objects given by their distances, which are overwritten.
+    Clusters objects given by their distances, which are overwritten. Returns Z and the prototypes.
     """
 
 def cluster_distances_by_prototypes(condensed: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], linkage: str, algorithm: str, progress: Callable[[int, int], None] | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64]]:
-    """
-    The same for linkages with prototypes, which leave the distances as they are.
-    """
+    """The same for linkages with prototypes. The distances are not changed."""
 
 def subtree_heights(z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
-    """The greatest height at or below each row of Z."""
+    """Returns the greatest height in the subtree of each row of Z."""
 
 def leaf_counts(z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
-    """The number of leaves below each row of Z."""
+    """Returns the number of leaves below each row of Z."""
 
 def cut(z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], level_of_row: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], levels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.int64]:
     """
-    Labels of the leaves, a column for each level, when only the rows of Z up to it are merged.
+    Returns the labels of the leaves, one column for each level. Rows of Z whose level_of_row is at most the level are merged.
     """
 
 def merged_features(z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], mean: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sse: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]:
-    """(weight, mean, sse) of each row of Z."""
+    """Returns (weight, mean, sse) of the cluster of each row of Z."""

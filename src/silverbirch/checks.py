@@ -16,6 +16,7 @@ Floats = NDArray[np.float64]
 
 # The names that the core defines, in its order.
 CF_DISTANCES = tuple(_core.cf_distance_names())
+ABSORPTIONS = tuple(_core.absorption_names())
 LINKAGES = {linkage.name: linkage for linkage in _core.linkages()}
 ALGORITHMS = tuple(_core.algorithm_names())
 MODES = ("centers", "linkage", "aggregation")

@@ -170,6 +170,7 @@ class AggregateModel:
     def _take(self, tree: CFTree) -> None:
         """Sets the tree and drops what was computed from earlier leaves."""
         self.tree_ = tree
+        tree.n_jobs = self.n_jobs
         self._clustering = None
         self._labels = None
         self._refined = None

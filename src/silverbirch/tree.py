@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from . import _core
 from .checks import (
+    ABSORPTIONS,
     CF_DISTANCES,
     as_bytes,
     as_choice,
@@ -27,15 +28,12 @@ from .progress import Report, as_report
 from .rows import Chunk, RowSource, source_of
 from .rows.passes import gathered, reported
 
-Core: TypeAlias = _core.CfTree | _core.PartitionedTree
+Core: TypeAlias = _core.CfTree
 _NO_LIMIT = 2**62
-# More entries to a node give finer leaves for the same number of them; in many dimensions they cost more time than
-# they gain. Measured by `benchmarks/studies/tree_quality.py settings`.
-_BRANCHING_FEW_DIMENSIONS, _BRANCHING_MANY_DIMENSIONS, _FEW_DIMENSIONS = 63, 31, 16
 
 
 class Options(NamedTuple):
-    """As the compiled trees take them."""
+    """As the compiled tree takes them."""
 
     distance: str
     absorption: str
@@ -43,6 +41,7 @@ class Options(NamedTuple):
     max_leaves: int
     max_nodes: int
     branching: int
+    parts: int = 0  # as many as suit the rest
 
 
 @dataclass(frozen=True)
@@ -61,20 +60,14 @@ class _Limits:
     def within(cls, max_memory: int, n_dimensions: int, branching: int | None) -> _Limits:
         bytes_of_leaf = 8 * (n_dimensions + 2)
         leaves = max_memory // 6 // (bytes_of_leaf + 32)
-        # Nodes so large that only a handful fit would make a poor tree; the choice is ours where the user made none.
-        for entries in (default_branching(n_dimensions), 31, 15) if branching is None else (branching,):
-            nodes = max_memory * 3 // 10 // _core.CfTree.bytes_per_node(n_dimensions, entries)
-            if nodes >= 64:
-                break
+        node_bytes = max_memory * 3 // 10
+        entries = branching or _core.default_branching(n_dimensions, node_bytes)
+        nodes = node_bytes // _core.bytes_per_node(n_dimensions, entries)
         if leaves < 2 or nodes < 2:
             raise ValueError(
                 f"max_memory={bytes_text(max_memory)} does not hold a tree of rows of {n_dimensions} columns: raise it"
             )
         return cls(leaves, nodes, entries)
-
-
-def default_branching(n_dimensions: int) -> int:
-    return _BRANCHING_FEW_DIMENSIONS if n_dimensions <= _FEW_DIMENSIONS else _BRANCHING_MANY_DIMENSIONS
 
 
 class CFTree:
@@ -138,12 +131,13 @@ class CFTree:
         self.max_leaves = None if max_leaves is None else as_count(max_leaves, "max_leaves")
         self.max_memory = None if max_memory is None else as_bytes(max_memory)
         self.distance = as_choice(distance, "distance", CF_DISTANCES)
-        self.absorption = as_choice(absorption, "absorption", CF_DISTANCES)
+        self.absorption = as_choice(absorption, "absorption", ABSORPTIONS)
         self.branching = branching if branching is None else as_count(branching, "branching", least=2, most=4096)
         if dtype is not None and np.dtype(dtype) not in (np.float32, np.float64):
             raise ValueError(f"dtype={dtype!r}: must be float32, float64 or None")
         self.dtype = None if dtype is None else np.dtype(dtype)
-        self._threads = as_threads(n_jobs)
+        as_threads(n_jobs)
+        self.n_jobs = n_jobs
         self._reset(None)
 
     def _reset(self, core: Core | None) -> None:
@@ -203,8 +197,8 @@ class CFTree:
         """The chunks to insert. If a chunk cannot be read or holds a bad value, the tree becomes what it was before.
 
         An interrupt of the insertion is raised outside this generator, so it keeps the rows inserted so far. The only
-        chunk of a source needs neither a copy of the tree nor a check here: the compiled tree checks values as it
-        inserts them, and inserts all rows of a chunk or none.
+        chunk of a source needs neither a copy of the tree nor a check here: the compiled tree checks all values of a
+        chunk before it inserts the first row.
         """
         from .storage.tree import restored, stored
 
@@ -219,7 +213,7 @@ class CFTree:
                 yield source.checked(chunk)
         except Exception:
             if before is not None:
-                self._core = restored(*before, self._core_options, self._threads)
+                self._core = restored(*before, self._core_options)
                 self._forget()
             raise
 
@@ -272,6 +266,7 @@ class CFTree:
             if self._busy:
                 raise RuntimeError("the tree is being changed: a progress callback or signal handler can only read it")
             self._core = self._core_for(n_dimensions)
+            self._core.set_threads(as_threads(self.n_jobs))
             self._busy = True
             self._forget()
             try:
@@ -282,15 +277,13 @@ class CFTree:
     def _core_for(self, n_dimensions: int) -> Core:
         """The compiled tree for rows of that width; the first rows make it."""
         if self._core is None or self._core.leaf_count == 0:
-            from .storage.tree import new
-
-            return new(n_dimensions, self._core_options(n_dimensions, self._initial_threshold**2), self._threads)
+            return _core.CfTree(n_dimensions, *self._core_options(n_dimensions, self._initial_threshold**2))
         _check_width(n_dimensions, self._core.dim)
         return self._core
 
     def _core_options(self, n_dimensions: int, squared_threshold: float) -> Options:
         leaves = _NO_LIMIT if self.max_leaves is None else min(self.max_leaves, _NO_LIMIT)
-        branching = self.branching or default_branching(n_dimensions)
+        branching = self.branching or _core.default_branching(n_dimensions, _NO_LIMIT)
         # Far outliers leave nodes all but empty: several times the usual number of nodes, not one for each leaf.
         nodes = min(16 + 8 * leaves // branching, _NO_LIMIT)
         if self.max_memory is not None:

@@ -143,7 +143,7 @@ def test_a_damaged_checkpoint_is_refused(run, tmp_path):
         lambda state, arrays: state.update(position=[0, -3]),
         lambda state, arrays: state.update(counts={"rows": 3, "sheep": 4}),
         lambda state, arrays: state.update(model={}),
-        lambda state, arrays: arrays.pop("model.tree.0.mean"),
+        lambda state, arrays: arrays.pop("model.tree.0.0.mean"),
     ],
 )
 def test_a_checkpoint_with_wrong_content_is_refused(damage, run, tmp_path):
@@ -153,3 +153,9 @@ def test_a_checkpoint_with_wrong_content_is_refused(damage, run, tmp_path):
     wrong = silverbirch(*run, "-k", "9", "--max-leaves", "100")
     assert wrong.exit_code == 1
     assert "does not hold a whole checkpoint" in wrong.stderr
+
+
+def test_a_checkpoint_goes_on_with_another_number_of_threads(run, tmp_path):
+    again = silverbirch(*run, "-k", "9", "--max-leaves", "100", "-j", "2", "--labels", tmp_path / "labels.npy")
+    assert again.exit_code == 0, again.stderr
+    assert "going on after row 2,000" in again.stdout

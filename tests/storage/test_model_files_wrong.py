@@ -232,7 +232,7 @@ def test_any_other_value_in_a_model_is_refused_or_harmless(tmp_path_factory, pla
 def test_any_other_number_in_the_arrays_of_a_model_is_refused_or_harmless(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("any") / "any.sb"
     values, arrays = MODEL
-    name = data.draw(st.sampled_from(sorted(arrays)))
+    name = data.draw(st.sampled_from(sorted(name for name, array in arrays.items() if array.size)))
     array = arrays[name].copy()
     place = data.draw(st.integers(0, array.size - 1))
     array.reshape(-1).view(np.uint8)[place * array.itemsize :][: array.itemsize] = data.draw(

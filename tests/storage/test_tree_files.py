@@ -149,9 +149,11 @@ def test_objects_in_a_file_are_never_unpickled(path):
             return (pytest.fail, ("a pickle in the file was run",))
 
     state, arrays = to_file(small_tree())
-    with pytest.raises(TypeError, match=r"0.weight holds object"):
-        container.write(path, "tree", state, arrays | {"0.weight": np.array([Bomb()], dtype=object)})
-    path.write_bytes(file_of("tree", state, arrays | {"0.weight": np.frombuffer(pickle.dumps(small_tree()), np.uint8)}))
+    with pytest.raises(TypeError, match=r"0.0.weight holds object"):
+        container.write(path, "tree", state, arrays | {"0.0.weight": np.array([Bomb()], dtype=object)})
+    path.write_bytes(
+        file_of("tree", state, arrays | {"0.0.weight": np.frombuffer(pickle.dumps(small_tree()), np.uint8)})
+    )
     with pytest.raises(sb.ModelFileError, match=r"does not hold a whole tree"):
         sb.CFTree.load(path)
 
@@ -183,11 +185,11 @@ def assert_refused(path, match=r"tree.sb does not hold a whole tree: ."):
 
 
 def test_the_hostile_files_start_from_a_tree_of_several_levels(path):
-    assert to_file(small_tree())[0]["levels"] > 2
+    assert to_file(small_tree())[0]["parts"][0]["levels"] > 2
     assert snapshot(sb.CFTree.load(hostile(path))) == snapshot(small_tree())
 
 
-@pytest.mark.parametrize("key", ["parameters", "levels", "squared_threshold", "rebuilds", "points"], ids=str)
+@pytest.mark.parametrize("key", ["parameters", "parts", "interval", "squared_threshold", "rebuilds", "points"], ids=str)
 def test_a_header_with_a_key_missing_is_refused(path, key):
     assert_refused(hostile(path, change_header=lambda header: header.pop(key)))
 
@@ -195,19 +197,18 @@ def test_a_header_with_a_key_missing_is_refused(path, key):
 @pytest.mark.parametrize("name", ["count", "weight", "mean", "sse"])
 @pytest.mark.parametrize("level", [0, 1])
 def test_an_array_missing_is_refused(path, level, name):
-    assert_refused(hostile(path, change_arrays=lambda arrays: arrays.pop(f"{level}.{name}")))
+    assert_refused(hostile(path, change_arrays=lambda arrays: arrays.pop(f"0.{level}.{name}")))
 
 
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("levels", 1),
-        ("levels", 99),
-        ("levels", 10**30),
-        ("levels", -1),
-        ("levels", 2.0),
-        ("levels", "three"),
-        ("levels", [1]),
+        ("parts", None),
+        ("parts", [None]),
+        ("interval", None),
+        ("interval", [0, 0, 0, 0]),  # the next row would divide the space
+        ("interval", [0, 5000, 0, 0]),
+        ("interval", [0, 2**63, 0, 0]),
         ("squared_threshold", -1.0),
         ("squared_threshold", "wide"),
         ("rebuilds", -1),
@@ -231,6 +232,11 @@ def test_a_wrong_header_is_refused(path, key, value):
     assert_refused(hostile(path, change_header={key: value}))
 
 
+@pytest.mark.parametrize("levels", [1, 99, 10**30, -1, 2.0, "three", [1], None])
+def test_a_wrong_number_of_levels_is_refused(path, levels):
+    assert_refused(hostile(path, change_header=lambda header: header["parts"][0].update(levels=levels)))
+
+
 @pytest.mark.parametrize("key", ["squared_threshold", "points"])
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 def test_numbers_that_are_not_finite_are_refused_with_the_header(path, key, value):
@@ -240,12 +246,12 @@ def test_numbers_that_are_not_finite_are_refused_with_the_header(path, key, valu
 
 
 def last_level(arrays):
-    return max(int(name.split(".")[0]) for name in arrays)
+    return max(int(name.split(".")[1]) for name in arrays if name.endswith(".count"))
 
 
 def set_entry(name, value, level=0):
     def change(arrays):
-        array = arrays[f"{last_level(arrays) if level < 0 else level}.{name}"]
+        array = arrays[f"0.{last_level(arrays) if level < 0 else level}.{name}"]
         array[(-1,) * array.ndim] = value
 
     change.__name__ = f"{name} {value} in level {level}"
@@ -253,7 +259,7 @@ def set_entry(name, value, level=0):
 
 
 def replace(name, value, level=0):
-    return {f"{level}.{name}": value}
+    return {f"0.{level}.{name}": value}
 
 
 @pytest.mark.parametrize(
@@ -303,7 +309,7 @@ def test_wrong_arrays_are_refused(path, change):
     ids=["text", "texts", "complex"],
 )
 def test_arrays_that_are_no_numbers_are_refused_with_the_header(path, change):
-    assert_refused(hostile(path, change_arrays=change), r"not a whole silverbirch file: its array '0.\w+' has")
+    assert_refused(hostile(path, change_arrays=change), r"not a whole silverbirch file: its array '0.0.\w+' has")
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

@@ -28,8 +28,8 @@ struct AlignedAllocator {
   }
 };
 
-// Leaves new elements unset, for large memory that several threads will fill: the first write to a page has the system
-// provide it, which takes longer than the writing.
+// Leaves new elements unset. This is for large arrays that several threads will fill: the first write to a page makes
+// the system provide that page, which takes longer than the write, so the threads should share these first writes.
 template <class T>
 struct UnsetAllocator : AlignedAllocator<T> {
   UnsetAllocator() = default;

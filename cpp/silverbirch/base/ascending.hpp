@@ -1,5 +1,5 @@
-// The ascending order of many numbers: a radix sort by the leading bits, then a comparison of those whose leading bits
-// are equal.
+// The ascending order of many numbers: a radix sort by the leading bits, then std::sort within each run of equal
+// leading bits.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,8 @@
 
 namespace silverbirch {
 
-// The places of value(0), …, value(count - 1) in ascending order; of equal ones the first comes first. No NaN, please.
+// Returns the positions of value(0), …, value(count - 1) in ascending order of the values. Equal values keep their
+// order. No value may be NaN.
 template <class Value>
 std::vector<std::uint32_t> ascending(std::size_t count, Value value) {
   struct Item {

@@ -1,5 +1,5 @@
-// A heap of four children to a key [Johnson 1975, "Priority queues with update and finding minimum spanning trees"]:
-// half as deep as one of two, and where keys are of 16 bytes, siblings share a cache line.
+// A heap with four children per key [Johnson 1975, "Priority queues with update and finding minimum spanning trees"].
+// It is half as deep as a binary heap, and four siblings of 16 bytes each share a cache line.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ template <class Key>
 class MinHeap {
  public:
   MinHeap() = default;
-  // Of so many keys, which are to be set and then put into order; no key comes after `last`.
+  // Makes `size` keys. Call set() for each of them, then order(). No key may come after `last`.
   MinHeap(std::size_t size, const Key& last) : last_(last), size_(size), keys_(kFirst + size + kChildren, last) {}
 
   void set(std::size_t place, const Key& key) { at(place) = key; }
@@ -41,7 +41,7 @@ class MinHeap {
     sink(0, key);
   }
 
-  // One of these, or a new key, will be the top after this one.
+  // Visits the children of the top: the next top is one of them, unless it is a key that is added later.
   template <class Visit>
   void for_next(Visit visit) const {
     for (std::size_t child = 1; child <= std::min(kChildren, size_); ++child) visit(keys_[kFirst + child]);
@@ -49,13 +49,13 @@ class MinHeap {
 
  private:
   static constexpr std::size_t kChildren = 4;
-  static constexpr std::size_t kFirst = kChildren - 1;  // so that siblings, 4p+1 … 4p+4, start on a multiple of four
+  static constexpr std::size_t kFirst = kChildren - 1;  // siblings 4p+1 … 4p+4 start on a multiple of four
 
   Key& at(std::size_t place) { return keys_[place + kFirst]; }
   Key* first() { return keys_.data() + kFirst; }
-  static bool later(const Key& a, const Key& b) { return b < a; }  // for the heaps of the standard library
+  static bool later(const Key& a, const Key& b) { return b < a; }  // for std::make_heap and its relatives
 
-  // Which of siblings comes first is found without branches.
+  // Finds the least of four siblings without branches.
   void sink(std::size_t place, Key key) {
     for (std::size_t child; (child = kChildren * place + 1) < size_;) {
       const Key* siblings = &at(child);

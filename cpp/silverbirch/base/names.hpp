@@ -1,4 +1,4 @@
-// A string becomes an enum here, once: the names stand in the order of the enum's values.
+// Turns a string into an enum. The names are in the order of the enum's values.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Independent pieces of work on several threads. The pieces are the same for any number of threads, so results are too.
+// Loops on several threads. The pieces do not depend on the number of threads, so the results do not either.
 #pragma once
 
 #include <algorithm>
@@ -16,12 +16,13 @@
 
 namespace silverbirch {
 
-// How many steps of that many operations make a piece: long enough to be worth fetching, short enough to stop in time.
+// How many steps of that many operations make a piece: enough to be worth fetching, few enough to stop soon.
 inline std::size_t piece_size(std::size_t operations_of_a_step) {
   return std::clamp<std::size_t>((std::size_t{1} << 26) / std::max<std::size_t>(operations_of_a_step, 1), 1, 1024);
 }
 
-// Where a long piece of work can be stopped: the calling thread polls its progress, the others follow it.
+// Called within a long piece of work, to stop it early: on the calling thread it polls the progress, which may throw;
+// on any other thread it throws Stopped once another thread has failed.
 class Checkpoint {
  public:
   struct Stopped {};
@@ -39,8 +40,8 @@ class Checkpoint {
   const std::atomic<bool>* stop_ = nullptr;
 };
 
-// Calls work(begin, end) or work(begin, end, checkpoint) for pieces of [0, count). The calling thread works too and
-// alone reports progress; an exception anywhere stops all threads and is thrown here.
+// Calls work(begin, end) or work(begin, end, checkpoint) for pieces of [0, count). The calling thread takes pieces too,
+// and only it reports progress. An exception on any thread stops all threads and is rethrown here.
 template <class Work>
 void parallel_for(std::size_t count, std::size_t piece, std::size_t threads, const Progress& progress, Work work) {
   std::atomic<std::size_t> next{0};
@@ -60,7 +61,7 @@ void parallel_for(std::size_t count, std::size_t piece, std::size_t threads, con
         if (reports) progress(std::min(begin + piece, count), count);
       }
     } catch (const Checkpoint::Stopped&) {
-      // Another thread has the reason.
+      // The thread that set `stop` keeps the exception.
     } catch (...) {
       stop = true;
       const std::lock_guard lock(failure_mutex);
@@ -73,7 +74,7 @@ void parallel_for(std::size_t count, std::size_t piece, std::size_t threads, con
   try {
     for (std::size_t t = 1; t < std::min(threads, pieces); ++t) helpers.emplace_back(run, false);
   } catch (const std::system_error&) {
-    // The system gives no more threads: those there are do the work.
+    // The system gives no more threads: the existing ones do the work.
   }
   run(true);
   for (std::thread& helper : helpers) helper.join();
@@ -81,7 +82,8 @@ void parallel_for(std::size_t count, std::size_t piece, std::size_t threads, con
   progress(count, count);
 }
 
-// What take(i, place) writes to its place for i in [0, count), in order; where it returns false, it is left out.
+// Collects, in order, what take(i, place) writes to `place` for i in [0, count). An i for which take returns false is
+// left out.
 template <class T, class Take>
 std::vector<T> parallel_collect(std::size_t count, std::size_t threads, Take take) {
   if (!on(Mechanism::parallel_collect)) {
@@ -96,7 +98,7 @@ std::vector<T> parallel_collect(std::size_t count, std::size_t threads, Take tak
   std::vector<std::size_t> taken_of_piece((count + piece - 1) / piece);
   parallel_for(count, piece, threads, no_progress, [&](std::size_t begin, std::size_t end) {
     T* place = taken.data() + begin;
-    for (std::size_t i = begin; i < end; ++i) place += take(i, *place);  // no branch that nobody could foresee
+    for (std::size_t i = begin; i < end; ++i) place += take(i, *place);  // no branch to mispredict
     taken_of_piece[begin / piece] = static_cast<std::size_t>(place - (taken.data() + begin));
   });
   auto last = taken.begin();

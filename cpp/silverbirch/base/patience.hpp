@@ -1,5 +1,5 @@
-// Whether to go on with one long computation that several threads take part in: only the thread that entered the core
-// may ask the caller, the others hear of it.
+// Says whether the caller wants a long computation on several threads to stop. Only the thread that entered the core
+// may ask the caller; the other threads read its answer.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,8 @@ class Patience {
  public:
   explicit Patience(const Progress& progress) : progress_(progress), caller_(std::this_thread::get_id()) {}
 
-  // On the caller's thread what the caller throws is thrown; on others, true from then on.
+  // On the caller's thread: polls the progress and rethrows what it throws. On any other thread: true once that has
+  // happened.
   bool ended() const {
     if (std::this_thread::get_id() != caller_) return ended_.load(std::memory_order_relaxed);
     try {

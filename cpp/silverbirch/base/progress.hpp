@@ -1,4 +1,4 @@
-// How a long native loop talks to its caller: it reports how far it is, and the caller may throw to stop it.
+// How a long loop of the core talks to its caller: the loop reports how far it is, and the caller may throw to stop it.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace silverbirch {
 
-// Used often (every few microseconds to milliseconds), always from the thread that entered the core.
+// Called often (every few microseconds to milliseconds), always on the thread that entered the core.
 class Progress {
  public:
   using Report = std::function<void(std::size_t done, std::size_t total)>;
@@ -21,7 +21,7 @@ class Progress {
     report_(done, total);
   }
 
-  // From inside a step that takes long: nothing new to say, but a chance to stop.
+  // Repeats the last report from inside a long step, to let the caller stop it.
   void poll() const {
     if (report_) report_(done_, total_);
   }
@@ -31,6 +31,6 @@ class Progress {
   mutable std::size_t done_ = 0, total_ = 1;
 };
 
-inline const Progress no_progress{nullptr};  // the one that any thread may use
+inline const Progress no_progress{nullptr};  // any thread may use this one
 
 }  // namespace silverbirch

@@ -1,6 +1,6 @@
-// The mechanisms that exist only for speed. `python -m benchmarks ablations` measures each one with and without, in a
-// build with SILVERBIRCH_ABLATIONS that can switch it off; in any other build on() is a constant and costs nothing.
-// Results are the same bits either way, except where another order of slots or of sums rounds means differently.
+// The mechanisms that exist only for speed. A build with SILVERBIRCH_ABLATIONS can switch each one off, and `python -m
+// benchmarks ablations` measures it with and without. In any other build on() is a constant and costs nothing. The
+// results have the same bits either way, except where another order of slots or of sums rounds means differently.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
   use(integer_routing) use(float_routing) use(groups) use(joint_search) use(wide_joint_search) use(known_widths) \
   use(fewer_slots) use(patched_leaf) use(duplicate_runs) use(row_prefetch) use(record_prefetch) use(spare_pages) \
   use(huge_pages) use(four_distances) use(sure_absorption) use(narrowed_vectors) use(eight_entries) \
-  use(check_in_cache) use(hash_chains) \
+  use(hash_chains) \
   /* index */ \
   use(filtered_search) use(unrolled_dimensions) use(nearest_first) use(listed_leaves) use(sweep_within_nodes) \
   use(branchless_select) use(close_sort) \

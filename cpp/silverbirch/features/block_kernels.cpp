@@ -31,7 +31,7 @@ Nearest nearest_slot(const double* blocks, std::size_t dim, const Feature& query
   const std::size_t skip_block = range.skip == kNowhere ? kNowhere : range.skip / kLanes;
   constexpr double infinity = std::numeric_limits<double>::infinity();
 
-  // Every lane keeps its own minimum and the block it came from (as a double, to stay in one kind of vector).
+  // Every lane keeps its own minimum and the number of its block, as a double so that all vectors are of one type.
   Doubles least[kParts], origin[kParts];
   for (std::size_t p = 0; p < kParts; ++p) {
     least[p] = broadcast(infinity);
@@ -111,7 +111,7 @@ double squared_gap(const double* a, const double* b, std::size_t padded_dim) {
   return lanes[0];
 }
 
-// Counts as wide as the values, for the vector unit.
+// Counts wrong values in integers as wide as the values, so that the compiler vectorises the loop.
 template <class Scalar, class Count>
 bool all_within(const Scalar* values, std::size_t count, Scalar limit) {
   static_assert(sizeof(Scalar) == sizeof(Count));
@@ -120,19 +120,27 @@ bool all_within(const Scalar* values, std::size_t count, Scalar limit) {
   return wrong == 0;
 }
 
+template <std::size_t... I>
+constexpr decltype(BlockKernels::nearest_slot) nearest_slots(std::index_sequence<I...>) {
+  return {nearest_slot<FormulaOf<CfDistance(I)>>...};
+}
+
+template <std::size_t... I>
+constexpr decltype(BlockKernels::slot_distances) all_slot_distances(std::index_sequence<I...>) {
+  return {slot_distances<FormulaOf<CfDistance(I)>>...};
+}
+
+template <std::size_t... I>
+constexpr decltype(BlockKernels::tile_distances) all_tile_distances(std::index_sequence<I...>) {
+  return {tile_distances<FormulaOf<CfDistance(I)>>...};
+}
+
 }  // namespace
 
 const BlockKernels SILVERBIRCH_KERNELS(block_kernels) = {
-    // in the order of CfDistance
-    {nearest_slot<CentroidDistance>, nearest_slot<ManhattanDistance>, nearest_slot<AverageDistance>,
-     nearest_slot<DiameterDistance>, nearest_slot<WardDistance>, nearest_slot<RadiusDistance>},
-    {slot_distances<CentroidDistance>, slot_distances<ManhattanDistance>, slot_distances<AverageDistance>,
-     slot_distances<DiameterDistance>, slot_distances<WardDistance>, slot_distances<RadiusDistance>},
-    {tile_distances<CentroidDistance>, tile_distances<ManhattanDistance>, tile_distances<AverageDistance>,
-     tile_distances<DiameterDistance>, tile_distances<WardDistance>, tile_distances<RadiusDistance>},
-    squared_gap,
-    all_within<float, std::uint32_t>,
-    all_within<double, std::uint64_t>,
+    nearest_slots(AllCfDistances{}),      all_slot_distances(AllCfDistances{}),
+    all_tile_distances(AllCfDistances{}), squared_gap,
+    all_within<float, std::uint32_t>,     all_within<double, std::uint64_t>,
 };
 
 }  // namespace silverbirch

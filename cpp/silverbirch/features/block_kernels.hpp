@@ -1,4 +1,4 @@
-// The inner loops over blocks of cluster features: distances of one feature to many, and checks of values.
+// The inner loops over blocks of cluster features: distances from one feature to many, and checks of values.
 #pragma once
 
 #include <array>
@@ -19,8 +19,8 @@ struct Nearest {
   double squared_distance = 0.0;
 };
 
-// The slots first..8·block_count-1 of a run of blocks, but for one. Empty lanes at the end are harmless: they lie far
-// away.
+// Slots first … 8·block_count - 1 of consecutive blocks, without slot `skip`. Empty lanes at the end need no care: they
+// are farther than any feature.
 struct SlotRange {
   std::size_t block_count;
   std::size_t first = 0;
@@ -28,21 +28,23 @@ struct SlotRange {
 };
 
 struct BlockKernels {
-  // The least distant slot, the lowest one among equals; one function per CfDistance.
+  // The nearest slot, and the lowest of equally near slots. One function per CfDistance.
   using NearestSlot = Nearest (*)(const double* blocks, std::size_t dim, const Feature& query, SlotRange range);
   std::array<NearestSlot, kCfDistanceNames.size()> nearest_slot;
-  // Squared distances of a query to all slots of some blocks, written to a cache line on; one function per CfDistance.
+  // Squared distances of a query to all slots of the blocks. The output starts on a cache line. One function per
+  // CfDistance.
   using SlotDistances = void (*)(const double* blocks, std::size_t dim, const Feature& query, std::size_t block_count,
                                  double* squared_distances);
   std::array<SlotDistances, kCfDistanceNames.size()> slot_distances;
-  // The same, bit by bit, of kTileQueries queries at once: several times as fast where dim is large. The distances of
-  // one query follow those of the one before.
+  // The same distances to the last bit, for kTileQueries queries at once: several times as fast where dim is large. All
+  // distances of query 0 come first, then those of query 1 ….
   using TileDistances = void (*)(const double* blocks, std::size_t dim, const Feature* queries, std::size_t block_count,
                                  double* squared_distances);
   std::array<TileDistances, kCfDistanceNames.size()> tile_distances;
-  // Squared Euclidean distance of two rows of whole kGapLanes, on cache lines and padded with zeros. Symmetric.
+  // Squared Euclidean distance of two rows, symmetric to the last bit. The rows start on cache lines and are padded
+  // with zeros to a multiple of kGapLanes.
   double (*squared_gap)(const double* a, const double* b, std::size_t padded_dim);
-  // Whether no value is beyond the limit, and all are numbers.
+  // True if every absolute value is at most `limit` and none is NaN.
   bool (*floats_within)(const float* values, std::size_t count, float limit);
   bool (*doubles_within)(const double* values, std::size_t count, double limit);
 

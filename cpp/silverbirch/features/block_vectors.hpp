@@ -1,4 +1,4 @@
-// The rows of a block as vectors of doubles. Only for files that are compiled once per instruction set.
+// How many vectors of doubles make a row of a block. Only for files that are compiled once per instruction set.
 #pragma once
 
 #include "silverbirch/features/feature_block.hpp"
@@ -7,7 +7,7 @@
 namespace silverbirch {
 namespace {
 
-constexpr std::size_t kParts = kLanes / kWidth;  // vectors that make a row
+constexpr std::size_t kParts = kLanes / kWidth;
 
 }  // namespace
 }  // namespace silverbirch

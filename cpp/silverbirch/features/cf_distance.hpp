@@ -1,13 +1,15 @@
 // The distances of two cluster features, from their summary statistics alone.
 //
-// Each struct names the distance, gives the paper's code and says how its *square* follows from the gap of the means,
-// the weights and the sses. `Value` is double or a vector of doubles. The formulas are symmetric to the last bit:
-// swapping the two features gives the same number, which the clustering algorithms rely on. Formulas: Lang & Schubert
-// 2022, "BETULA: Fast clustering of large data with improved BIRCH CF-trees".
+// Each struct is named after a distance and computes its *square* from the gap of the means, the weights and the sses.
+// The comment before it gives the paper's code (D0 …). `Value` is double or a vector of doubles. The formulas are
+// symmetric to the last bit, which the clustering algorithms rely on: swapping the two features gives the same number.
+// Formulas: Lang & Schubert 2022, "BETULA: Fast clustering of large data with improved BIRCH CF-trees".
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <string_view>
+#include <utility>
 
 #include "silverbirch/base/names.hpp"
 #include "silverbirch/simd/inline.hpp"
@@ -16,17 +18,11 @@ namespace silverbirch {
 
 enum class CfDistance { centroid, manhattan, average, diameter, ward, radius };
 
-inline constexpr std::array<std::string_view, 6> kCfDistanceNames = {"centroid", "manhattan", "average",
-                                                                     "diameter", "ward",      "radius"};
-
-inline CfDistance cf_distance_from_name(std::string_view name) {
-  return from_name<CfDistance>(kCfDistanceNames, name, "cluster feature distance");
-}
-
 // gap: squared Euclidean gap of the means (for manhattan: the sum of absolute gaps); n, s: weights and sses.
 
 // D0: Euclidean distance of the means.
 struct CentroidDistance {
+  static constexpr std::string_view name = "centroid";
   static constexpr bool manhattan_gap = false;
   template <class Value>
   static SILVERBIRCH_INLINE Value squared(Value gap, double, double, Value, Value) {
@@ -36,6 +32,7 @@ struct CentroidDistance {
 
 // D1: Manhattan distance of the means.
 struct ManhattanDistance {
+  static constexpr std::string_view name = "manhattan";
   static constexpr bool manhattan_gap = true;
   template <class Value>
   static SILVERBIRCH_INLINE Value squared(Value gap, double, double, Value, Value) {
@@ -43,8 +40,9 @@ struct ManhattanDistance {
   }
 };
 
-// D4: increase of the sum of squares when the two are merged; half the square of Ward's linkage.
+// D4: how much the sum of squares grows when the two features are merged; half the square of Ward's linkage distance.
 struct WardDistance {
+  static constexpr std::string_view name = "ward";
   static constexpr bool manhattan_gap = false;
   template <class Value>
   static SILVERBIRCH_INLINE Value squared(Value gap, double n_a, double, Value n_b, Value) {
@@ -52,8 +50,9 @@ struct WardDistance {
   }
 };
 
-// D2: root mean squared distance between the points of one and the points of the other.
+// D2: root mean squared distance between the points of one feature and the points of the other.
 struct AverageDistance {
+  static constexpr std::string_view name = "average";
   static constexpr bool manhattan_gap = false;
   template <class Value>
   static SILVERBIRCH_INLINE Value squared(Value gap, double n_a, double s_a, Value n_b, Value s_b) {
@@ -63,6 +62,7 @@ struct AverageDistance {
 
 // R: root mean squared distance of the merged points from their mean.
 struct RadiusDistance {
+  static constexpr std::string_view name = "radius";
   static constexpr bool manhattan_gap = false;
   template <class Value>
   static SILVERBIRCH_INLINE Value squared(Value gap, double n_a, double s_a, Value n_b, Value s_b) {
@@ -70,9 +70,10 @@ struct RadiusDistance {
   }
 };
 
-// D3: root mean squared distance over all pairs of different points of the merged set, 2·sse/(n - 1).
-// Counts of points are at least 2 here; for fractional weights that sum to less, n/2 continues n - 1 without a jump.
+// D3: root mean squared distance over all pairs of different points of the merged set, 2·sse/(n - 1). Two merged points
+// have n ≥ 2. Fractional weights may sum to less: there n/2 replaces n - 1, and the two are equal at n = 2.
 struct DiameterDistance {
+  static constexpr std::string_view name = "diameter";
   static constexpr bool manhattan_gap = false;
   template <class Value>
   static SILVERBIRCH_INLINE Value squared(Value gap, double n_a, double s_a, Value n_b, Value s_b) {
@@ -82,5 +83,35 @@ struct DiameterDistance {
     return 2.0 * ((s_a + s_b) + WardDistance::squared(gap, n_a, s_a, n_b, s_b)) / (others < half ? half : others);
   }
 };
+
+// The formula of an enumerator. Tables with an entry for each enumerator, such as those of kernels, are generated from
+// these. Another distance needs its enumerator, its formula and its line here, and a route in tree/kernels/routes.hpp.
+template <auto kind>
+struct FormulaOf;
+template <>
+struct FormulaOf<CfDistance::centroid> : CentroidDistance {};
+template <>
+struct FormulaOf<CfDistance::manhattan> : ManhattanDistance {};
+template <>
+struct FormulaOf<CfDistance::average> : AverageDistance {};
+template <>
+struct FormulaOf<CfDistance::diameter> : DiameterDistance {};
+template <>
+struct FormulaOf<CfDistance::ward> : WardDistance {};
+template <>
+struct FormulaOf<CfDistance::radius> : RadiusDistance {};
+
+using AllCfDistances = std::make_index_sequence<static_cast<std::size_t>(CfDistance::radius) + 1>;
+
+template <class Enum, std::size_t... I>
+constexpr std::array<std::string_view, sizeof...(I)> names_of(std::index_sequence<I...>) {
+  return {FormulaOf<static_cast<Enum>(I)>::name...};
+}
+
+inline constexpr auto kCfDistanceNames = names_of<CfDistance>(AllCfDistances{});
+
+inline CfDistance cf_distance_from_name(std::string_view name) {
+  return from_name<CfDistance>(kCfDistanceNames, name, "cluster feature distance");
+}
 
 }  // namespace silverbirch

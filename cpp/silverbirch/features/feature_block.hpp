@@ -1,10 +1,10 @@
-// Cluster features laid out for the vector unit: eight side by side.
+// Cluster features laid out for the vector unit: eight side by side in a block.
 //
 // A BETULA cluster feature is (weight, mean, sse) [Lang & Schubert 2020, "BETULA: Numerically Stable CF-Trees for BIRCH
-// Clustering"; eqs. 10-12 of the paper silverbirch follows]. Eight of them share a block: row k of the block holds
-// coordinate k of all eight means, then follow a row of weights and a row of sses. One pass over a block compares a
-// query with eight features. The reference linkages keep their clusters in runs of such blocks; the blocks of the index
-// hold one term instead of weight and sse (index/search.hpp).
+// Clustering"; eqs. 10-12 of the paper silverbirch follows]. Row k of a block holds coordinate k of all eight means.
+// After the means come a row of weights and a row of sses. One pass over a block compares a query with eight features.
+// The reference linkages keep their clusters in such blocks. The blocks of the index hold one term instead of weight
+// and sse (index/search.hpp).
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ namespace silverbirch {
 inline constexpr std::size_t kLanes = 8;
 inline constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
 
-// What lies beyond is refused at the door, so that nothing overflows inside and an empty lane, whose mean lies at
-// kFarAway with weight one, loses against every real feature without a branch, whatever the distance.
+// Values beyond these limits are refused at the API, so nothing overflows inside. An empty lane has its mean at
+// kFarAway and weight 1: by every distance it is farther than any feature, so the loops need no branch for it.
 inline constexpr double kLargestCoordinate = 1e100;
 inline constexpr double kSmallestWeight = 1e-30, kLargestWeight = 1e30;
 inline constexpr double kLargestVariance = 1e205;  // sse / weight
@@ -26,15 +26,15 @@ inline constexpr double kFarAway = 1e150;
 constexpr std::size_t block_doubles(std::size_t dim) { return (dim + 2) * kLanes; }
 constexpr std::size_t blocks_for(std::size_t slots) { return (slots + kLanes - 1) / kLanes; }
 
-// One feature with its mean in a row of its own: a point is Feature{1, row, 0}.
+// One feature whose mean is a contiguous row. A point is Feature{1, row, 0}.
 struct Feature {
   double weight;
   const double* mean;
   double sse;
 };
 
-// Merges a feature into (weight, mean, sse): the one place where two features become one. move_mean(share) moves the
-// mean by that share of its gap to the other mean and returns the squared gap. Only differences of means enter: nothing
+// Merges a feature into (weight, mean, sse); all merges of two features end here. move_mean(share) moves the mean by
+// that share of its gap to the other mean and returns the squared gap. Only differences of means are squared: nothing
 // cancels, however far from the origin the data lies, and the sse cannot become negative.
 template <class MoveMean>
 SILVERBIRCH_INLINE void merge_into(double& weight, double& sse, double other_weight, double other_sse,
@@ -44,7 +44,7 @@ SILVERBIRCH_INLINE void merge_into(double& weight, double& sse, double other_wei
   weight = total;
 }
 
-// The same with the coordinates of the means `stride` and `other_stride` apart.
+// The same for means in memory: the coordinates lie `stride` and `other_stride` doubles apart.
 inline void merge_into(double& weight, double* mean, std::size_t stride, double& sse, const Feature& other,
                        std::size_t dim, std::size_t other_stride = 1) {
   merge_into(weight, sse, other.weight, other.sse, [&](double share) {
@@ -58,7 +58,7 @@ inline void merge_into(double& weight, double* mean, std::size_t stride, double&
   });
 }
 
-// One lane of a run of blocks, by reference.
+// A reference to one lane of consecutive blocks.
 class FeatureSlot {
  public:
   FeatureSlot(double* blocks, std::size_t dim, std::size_t slot)
@@ -86,7 +86,7 @@ class FeatureSlot {
 
   void absorb(const Feature& other) const { merge_into(weight(), base_, kLanes, sse(), other, dim_); }
 
-  // Copies the mean into a row of its own.
+  // Copies the mean into a contiguous row.
   Feature load(double* mean_row) const {
     for (std::size_t k = 0; k < dim_; ++k) mean_row[k] = mean(k);
     return {weight(), mean_row, sse()};

@@ -11,7 +11,8 @@ namespace silverbirch {
 
 namespace {
 
-// A float is not too large unless it is infinite, and converting it to find out would take longer than reading it.
+// The largest coordinate allowed. Every finite float is allowed: floats are compared as floats, because converting them
+// to double would take longer than reading them.
 template <class Scalar>
 constexpr Scalar kLargest =
     static_cast<Scalar>(std::min(kLargestCoordinate, static_cast<double>(std::numeric_limits<Scalar>::max())));
@@ -20,8 +21,6 @@ template <class Scalar>
 bool is_fine(Scalar value) {
   return std::abs(value) <= kLargest<Scalar>;
 }
-
-}  // namespace
 
 template <class Scalar>
 void check_some(const Scalar* rows, std::size_t begin, std::size_t end, std::size_t dim) {
@@ -32,8 +31,7 @@ void check_some(const Scalar* rows, std::size_t begin, std::size_t end, std::siz
   throw BadValue(place / dim, place % dim, *wrong);
 }
 
-template void check_some(const float*, std::size_t, std::size_t, std::size_t);
-template void check_some(const double*, std::size_t, std::size_t, std::size_t);
+}  // namespace
 
 template <class Scalar>
 void check_coordinates(const Scalar* rows, std::size_t row_count, std::size_t dim, std::size_t threads,
@@ -44,7 +42,7 @@ void check_coordinates(const Scalar* rows, std::size_t row_count, std::size_t di
     parallel_for(row_count, piece, threads, chance_to_stop,
                  [&](std::size_t begin, std::size_t end) { check_some(rows, begin, end, dim); });
   } catch (const BadValue&) {
-    check_some(rows, 0, row_count, dim);  // throws the first one, whichever thread came upon one
+    check_some(rows, 0, row_count, dim);  // throws the first bad value, whichever thread found one
     throw;
   }
 }

@@ -1,4 +1,4 @@
-// A list of cluster features in plain arrays: what leaves the tree and what enters the linkage.
+// A list of cluster features in plain arrays: the output of the tree and the input of a linkage.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ struct Features {
   std::size_t size() const { return weight.size(); }
   Feature operator[](std::size_t i) const { return {weight[i], mean.data() + i * dim, sse[i]}; }
 
-  // A feature of no weight adds nothing, whatever its mean and sse.
+  // Merges `other` into feature i. A feature of weight zero adds nothing, whatever its mean and sse.
   void absorb(std::size_t i, const Feature& other) {
     if (other.weight == 0.0) return;
     if (weight[i] == 0.0) {
@@ -38,14 +38,14 @@ struct Features {
   }
 };
 
-// All of them as one; none of none.
+// Merges all features into one; an empty list gives an empty list.
 inline Features sum_of(const Features& all) {
   Features sum{all.dim, {}, {}, {}};
   for (std::size_t i = 0; i < all.size(); ++i) i == 0 ? sum.push_back(all[0]) : sum.absorb(0, all[i]);
   return sum;
 }
 
-// Features owned by somebody else.
+// A list of features whose arrays belong to someone else.
 struct FeaturesView {
   std::size_t size = 0, dim = 0;
   const double* weight = nullptr;
@@ -57,12 +57,13 @@ struct FeaturesView {
 
 inline FeaturesView view(const Features& f) { return {f.size(), f.dim, f.weight.data(), f.mean.data(), f.sse.data()}; }
 
-// The features of groups of rows, given the group of each row; weights may be null (all one). Groups may be empty.
+// Merges the rows of each group into one feature; group_of_row[r] is the group of row r. `weights` may be null (all 1).
+// Groups may be empty.
 template <class Scalar>
 Features grouped(const Scalar* rows, const double* weights, const std::int64_t* group_of_row, std::size_t row_count,
                  std::size_t dim, std::size_t group_count, const Progress& progress);
 
-// A value that is not finite or too large to square, and its place.
+// A coordinate that is not finite or too large to square, with its row and column.
 struct BadValue : std::invalid_argument {
   BadValue(std::size_t row_, std::size_t column_, double value_)
       : std::invalid_argument("a value is not finite or too large to square"),
@@ -74,12 +75,9 @@ struct BadValue : std::invalid_argument {
   double value;
 };
 
-// Throws the first BadValue of the rows.
+// Throws BadValue for the first bad value of the rows, if there is one.
 template <class Scalar>
 void check_coordinates(const Scalar* rows, std::size_t row_count, std::size_t dim, std::size_t threads,
                        const Progress& progress);
-// The same for the rows from `begin` to `end`.
-template <class Scalar>
-void check_some(const Scalar* rows, std::size_t begin, std::size_t end, std::size_t dim);
 
 }  // namespace silverbirch

@@ -1,4 +1,5 @@
-// Compiled once per instruction set, see simd/kernel_table.hpp, and alone with fused multiply-add where there is one.
+// Compiled once per instruction set, see simd/kernel_table.hpp. Only this file is compiled with fused multiply-add,
+// where the processor has it.
 #include "silverbirch/filter/pair_filter.hpp"
 
 #include "silverbirch/simd/float_vector.hpp"
@@ -6,7 +7,8 @@
 namespace silverbirch {
 namespace {
 
-// As many sums at once as the registers hold beside a row of the panel; for a query or two, no more than needed.
+// How many queries are summed at once: as many as the registers hold beside a row of the panel, or two if no more are
+// left.
 constexpr std::size_t kQueriesAtOnce = kWidth == 16 ? 8 : kWidth == 8 ? 2 : 1;
 constexpr std::size_t kFewQueries = kQueriesAtOnce < 2 ? kQueriesAtOnce : 2;
 constexpr std::size_t kVectors = kPanelLanes / kWidth;
@@ -20,7 +22,7 @@ SILVERBIRCH_INLINE void store_as(float* p, Value v) {
   *reinterpret_cast<Value*>(p) = v;
 }
 
-// The extra rows of a query and of some lanes of a panel.
+// The extra rows of one query and of some lanes of a panel.
 struct ExtraRows {
   const float *query, *panel;
 
@@ -53,8 +55,9 @@ struct Difference : FloatForm {
 };
 
 #if defined(__AVX512VNNI__)
-// Four products of bytes at once are added to each integer, exactly. The instruction takes the bytes of one side
-// without a sign: those of the panel with 128 added, which makes 128 times the sum of the query's bytes too much.
+// Adds four products of bytes at once to each integer, exactly. The instruction takes one side as unsigned bytes: the
+// panel's, with 128 added to each. The sum is then too large by 128 times the sum of the query's bytes; gap() subtracts
+// that.
 struct Bytes {
   static constexpr std::size_t kExtraRows = kBytePanelExtraRows;
   typedef Ints Value;
@@ -80,9 +83,9 @@ struct Bytes {
 };
 #endif
 
-// The last factor outweighs the roundings of these few operations.
+// This factor outweighs the roundings of the few operations of a bound.
 constexpr float kLess = 1.0f - 1e-6f;
-// Quotients smaller than the least normal float have a rounding of their own, far below this.
+// The rounding of quotients below the least normal float is far smaller than this.
 constexpr float kTiny = 1e-36f;
 
 struct WardBound {
@@ -93,7 +96,7 @@ struct AverageBound {
   static SILVERBIRCH_INLINE Floats of(Floats gap, Floats terms) { return (gap + terms) * kLess; }
 };
 
-// Adds the share of rows begin..end-1 to the sums of some queries of a group with a panel.
+// Adds the contribution of rows begin … end - 1 to the sums of kCount queries with all lanes of a panel.
 template <class Form, std::size_t kCount>
 SILVERBIRCH_INLINE void add_part(const float* panel, const float* queries, std::size_t begin, std::size_t end,
                                  float* sums) {
@@ -116,7 +119,7 @@ SILVERBIRCH_INLINE void add_part(const float* panel, const float* queries, std::
     }
 }
 
-// Turns a query's sums into bounds and says which are less than a cut.
+// Turns the sums of one query into bounds. Bit l of the result is set if the bound of lane l is below one of its cuts.
 template <class Form, class Bound>
 SILVERBIRCH_INLINE std::uint32_t to_bounds(const FilterTile& tile, const float* query_row, float query_cut,
                                            float* sums) {

@@ -1,9 +1,9 @@
-// Lower bounds of squared linkage distances in float32 or from bytes, for tiles of clusters: what cannot be near is
-// thrown out here, and what may be is measured again in float64 (BlockKernels::squared_gap). The error bounds are in
-// panel_units.hpp, the loops in pair_filter.cpp.
+// Lower bounds of squared linkage distances for tiles of clusters, in float32 or from bytes. Pairs whose bound is too
+// large are discarded; the others are measured in float64 (BlockKernels::squared_gap). panel_units.hpp derives the
+// error bounds; pair_filter.cpp holds the loops.
 //
-// Nothing that is computed here enters a result, so multiply-add may be fused and the bits may differ between
-// instruction sets; the error bounds hold with and without.
+// No number computed here enters a result. So multiply-add may be fused, and bits may differ between instruction sets;
+// the error bounds hold either way.
 #pragma once
 
 #include <array>
@@ -15,43 +15,43 @@
 
 namespace silverbirch {
 
-// A panel is a run of clusters, a packed group a run of queries: row k holds coordinate k of all, then follow a row
-// each of squared norms (rounded down), conversion errors (rounded up) and terms of the linkage. Panels of bytes hold
-// four coordinates in the place of a float, as signed bytes, and have two rows more: what a byte is multiplied by, and
-// the sum of the bytes.
+// A panel holds 32 clusters, a packed group eight queries. Row k holds coordinate k of all of them. Three rows follow:
+// the squared norms (rounded down), the conversion errors (rounded up) and the terms of the linkage. In panels of bytes
+// an element holds four coordinates as signed bytes, and two more rows follow: the scale of the bytes, and their sum.
 inline constexpr std::size_t kPanelLanes = 32, kGroupLanes = 8;
 enum PanelRow : std::size_t { kNormRow, kErrorRow, kTermRow, kPanelExtraRows };
 enum BytePanelRow : std::size_t { kScaleRow = kPanelExtraRows, kSumRow, kBytePanelExtraRows };
 
 constexpr std::size_t byte_rows(std::size_t dim) { return (dim + 3) / 4; }
-// Sums of so many products of bytes cannot overflow, and float32 holds sums of so many bytes.
+// Up to this many products of bytes sum up without overflow, and float32 holds the sum of as many bytes exactly.
 inline constexpr std::size_t kMostByteDimensions = std::size_t{1} << 16;
 
 constexpr std::size_t panel_floats(std::size_t dim) { return (dim + kPanelExtraRows) * kPanelLanes; }
 constexpr std::size_t group_floats(std::size_t dim) { return (dim + kPanelExtraRows) * kGroupLanes; }
 
-// Sums over more rows than this are sums of partial sums: it keeps a panel's share in the nearest cache, and rounding
-// errors grow with the length of a part, not with dim.
+// Longer sums are added up from parts of this many rows. The panel's rows of one part stay in the nearest cache, and
+// rounding errors grow with the length of a part, not with dim.
 inline constexpr std::size_t kFilterPart = 128;
 
-// Each more precise and slower than the one before. bytes: |a|² + |b|² - 2ab of rows rounded to a byte a coordinate;
-// only where the processor sums products of bytes. product: the same in float32, its error relative to the norms.
-// difference: Σ(a - b)², its error relative to itself.
+// Each form is more precise and slower than the one before.
+//   bytes        |a|² + |b|² - 2ab of rows rounded to one byte per coordinate; needs AVX-512 VNNI
+//   product      the same in float32; its error is relative to the norms
+//   difference   Σ(a - b)² in float32; its error is relative to the gap itself
 enum class FilterForm { bytes, product, difference };
 inline constexpr std::size_t kFilterForms = 3;
-// ward: gap / (1/n_a + 1/n_b), the term is 1/n. average: gap + v_a + v_b, the term is the variance.
+// ward: gap / (1/n_a + 1/n_b); the term is 1/n. average: gap + v_a + v_b; the term is the variance v.
 enum class FilterLinkage { ward, average };
 
 struct FilterTile {
   const float* panel;
-  const float* groups;  // consecutive groups of queries, the last one perhaps not full
+  const float* groups;  // consecutive groups of queries; the last one may be partly filled
   std::size_t query_count;
-  std::size_t rows;  // of coordinates
-  float shrink;      // what a sum of squared differences is multiplied by, to be a lower bound
+  std::size_t rows;  // rows of coordinates in the panel
+  float shrink;      // a sum of squared differences times this is a lower bound
   const float* query_cuts;
-  const float* panel_cuts;  // kPanelLanes
-  float* bounds;            // kPanelLanes a query
-  std::uint32_t* hits;      // a query: bit l if its bound for lane l is less than its own cut or the lane's
+  const float* panel_cuts;  // one for each lane
+  float* bounds;            // kPanelLanes for each query
+  std::uint32_t* hits;      // of each query: bit l is set if the bound of lane l is below the query's cut or the lane's
 };
 
 struct PairFilter {

@@ -1,21 +1,21 @@
-// The units of the filter (pair_filter.hpp): coordinates are (x - origin) / scale, so they neither overflow nor
-// lose what lies far from the origin, and every row carries what bounds the error of its distances.
+// Converts rows to the units of the filter (pair_filter.hpp). A coordinate becomes (x - origin) / scale, so it neither
+// overflows nor loses precision far from the origin. Each row also stores what bounds the error of its distances.
 //
-// Let a', b' be converted rows, u = 2⁻²⁴, N = |a'|² + |b'|², gap' = |a' - b'|², and gap the true one in the same units.
-// Conversion moves a row by at most e(a) ≤ u|a|, hence gap ≥ gap' - 2|a' - b'|(e(a) + e(b)) ≥ gap' - 4uN.
-//   product      sums of parts of m = kFilterPart products err by at most (m + dim/m)·u·Σ|a'b'|, and 2Σ|a'b'| ≤ N. With
-//                the conversion and a few roundings: gap ≥ |a'|² + |b'|² - 2a'b' - E·N, E = (m + dim/m + 16)·u. The
-//                norms are stored multiplied by 1 - E.
-//   difference   the sum errs by a relative (m + dim/m + 3)·u, and for any 0 < t < 1
-//                (s - e)² ≥ (1 - t)s² - (1/t - 1)e², where e² ≤ 2e(a)² + 2e(b)²: the two terms are stored with the
-//                rows.
-//   bytes        a row is rounded to whole multiples of a scale of its own, which moves it by e(a), known in float64.
-//                By the triangle inequality √gap ≥ |a' - b'| - e(a) - e(b). Sums of products of bytes are exact, and
-//                what follows rounds less than eight times: |a' - b'|² ≥ |a'|² + |b'|² - 2a'b' - 8uN. The norms are
-//                stored multiplied by 1 - 32u, which makes up for the rounding of the root as well, as
-//                |a' - b'|² ≤ 2N.
-// What underflows is less than the 1e-30 taken from every gap. (Ward's bounds are quotients by 1/n_a + 1/n_b, in units
-// of the largest 1/n, hence by two at most.)
+// Let a', b' be converted rows, u = 2⁻²⁴, N = |a'|² + |b'|², gap' = |a' - b'|², and gap the true squared distance in
+// the same units. Conversion moves a row by at most e(a) ≤ u|a|, hence
+// gap ≥ gap' - 2|a' - b'|(e(a) + e(b)) ≥ gap' - 4uN.
+//   product      Sums of parts of m = kFilterPart products err by at most (m + dim/m)·u·Σ|a'b'|, and 2Σ|a'b'| ≤ N.
+//                With the conversion and a few roundings: gap ≥ |a'|² + |b'|² - 2a'b' - E·N, E = (m + dim/m + 16)·u.
+//                Norms are stored multiplied by 1 - E.
+//   difference   The sum has a relative error of at most (m + dim/m + 3)·u. With s = |a' - b'| and e = e(a) + e(b), for
+//                any 0 < t < 1: gap ≥ (s - e)² ≥ (1 - t)s² - (1/t - 1)e², and e² ≤ 2e(a)² + 2e(b)². Each row stores its
+//                share, 2e(a)²/t.
+//   bytes        A row is rounded to whole multiples of its own scale. That moves it by e(a), known in float64. By the
+//                triangle inequality √gap ≥ |a' - b'| - e(a) - e(b). Sums of products of bytes are exact, and
+//                fewer than eight roundings follow: |a' - b'|² ≥ |a'|² + |b'|² - 2a'b' - 8uN. Norms are stored
+//                multiplied by 1 - 32u, which also covers the rounding of the root, as |a' - b'|² ≤ 2N.
+// What underflows is less than the 1e-30 that is subtracted from every gap. (Ward's bounds divide by 1/n_a + 1/n_b, in
+// units of the largest 1/n, hence by at most two.)
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@
 
 namespace silverbirch {
 
-// What to begin with where bytes are not to be had.
+// The form to begin with where the processor has no sums of products of bytes.
 inline FilterForm fast_form() { return on(Mechanism::product_filter) ? FilterForm::product : FilterForm::difference; }
 
 class PanelUnits {
@@ -38,7 +38,7 @@ class PanelUnits {
   static constexpr double kUnderflow = 1e-30;
 
   PanelUnits() = default;
-  // coordinate(i, k): of row i. reach: how far coordinates go at least
+  // coordinate(i, k) is coordinate k of row i. The scale is at least `reach` and covers all these rows.
   template <class Coordinate>
   PanelUnits(std::size_t count, std::size_t dim, Coordinate coordinate, double reach = 0.0) : origin_(dim, 0.0) {
     const double share = 1.0 / static_cast<double>(count);
@@ -47,7 +47,7 @@ class PanelUnits {
     for (std::size_t i = 0; i < count; ++i)
       for (std::size_t k = 0; k < dim; ++k) reach = std::max(reach, std::abs(coordinate(i, k) - origin_[k]));
     // A power of two, so that scaling adds no rounding of its own.
-    scale_ = std::exp2(std::ceil(std::log2(std::max(reach, 1e-140))));  // whose square is still a normal number
+    scale_ = std::exp2(std::ceil(std::log2(std::max(reach, 1e-140))));  // its square is a normal number
 
     const auto part = static_cast<double>(std::min(dim, kFilterPart));
     const double roundings = part + static_cast<double>(dim / kFilterPart) + 16.0;
@@ -55,12 +55,12 @@ class PanelUnits {
     shrink_ = static_cast<float>((1.0 - kYoung) * norm_factor_);
   }
 
-  // What a squared distance is divided by.
+  // A squared distance divided by this is in the units of the bounds.
   double bound_unit() const { return scale_ * scale_; }
   float shrink() const { return shrink_; }
 
-  // Writes coordinates, norm and error of a row, `lanes` apart; coordinates of the row itself are `stride` apart.
-  // Returns the squared norm: where it is too large for float32, the bounds mean nothing.
+  // Writes the coordinates, norm and error of a row, `lanes` floats apart. The coordinates of `row` are `stride` apart.
+  // Returns the squared norm; if it is too large for float32, the bounds are worthless.
   template <class Scalar>
   double convert(const Scalar* row, std::size_t stride, float* to, std::size_t lanes) const {
     double norm = 0.0, squared_error = 0.0;
@@ -72,7 +72,7 @@ class PanelUnits {
       norm += static_cast<double>(stored) * static_cast<double>(stored);
       squared_error += error * error;
     }
-    // exact itself is rounded in float64
+    // `exact` itself is rounded in float64, by δ: (error + δ)² ≤ 2·error² + 2δ².
     squared_error = 2.0 * squared_error + 0x1p-100 * norm;
     float* extra = to + origin_.size() * lanes;
     extra[kNormRow * lanes] = static_cast<float>(norm_factor_ * norm - kUnderflow);
@@ -83,7 +83,7 @@ class PanelUnits {
   // The same in bytes.
   void convert_to_bytes(const double* row, float* to, std::size_t lanes) const {
     const std::size_t dim = origin_.size();
-    const double inverse_scale = 1.0 / scale_;  // exact: it is a power of two
+    const double inverse_scale = 1.0 / scale_;  // exact: a power of two
     const auto coordinate = [&](std::size_t k) { return (row[k] - origin_[k]) * inverse_scale; };
     double largest = 0.0;
     for (std::size_t k = 0; k < dim; ++k) largest = std::max(largest, std::abs(coordinate(k)));
@@ -105,14 +105,13 @@ class PanelUnits {
     }
     norm *= static_cast<double>(unit) * unit;
     to[kNormRow * lanes] = static_cast<float>((1.0 - 32.0 * kUnitRoundoff) * norm - kUnderflow);
-    // coordinates themselves are rounded in float64
+    // The second term covers the rounding of the coordinates themselves in float64.
     to[kErrorRow * lanes] = static_cast<float>(1.000001 * std::sqrt(squared_error + 0x1p-100 * norm) + kUnderflow);
     to[kScaleRow * lanes] = unit;
     to[kSumRow * lanes] = static_cast<float>(sum);
   }
 
-  // A lane where nobody is: its bounds are infinite.
-  // Whatever its coordinates are. `extra` is the first row after them.
+  // Makes a lane empty: its bounds are infinite, whatever its coordinates are. `extra` is the first row after them.
   static void clear(float* extra, std::size_t lanes) {
     extra[kNormRow * lanes] = std::numeric_limits<float>::infinity();
     extra[kErrorRow * lanes] = -std::numeric_limits<float>::infinity();
@@ -121,9 +120,9 @@ class PanelUnits {
 
  private:
   static constexpr double kUnitRoundoff = 0x1p-24;  // of float32
-  static constexpr double kYoung = 0x1p-8;          // t of the header
+  static constexpr double kYoung = 0x1p-8;          // the t of the derivation above
   static constexpr double kLargestByte = 127.0;
-  // The whole number next to one that is not large.
+  // Rounds to the nearest whole number; |x| must be below 2⁵¹.
   static double whole(double x) { return (x + 0x1.8p52) - 0x1.8p52; }
 
   std::vector<double> origin_;

@@ -1,4 +1,4 @@
-// The clusters of a packed kd-tree once more, in float32: what filtered_search.hpp looks at.
+// A float32 copy of the clusters of a packed kd-tree, for filtered_search.hpp.
 #pragma once
 
 #include <algorithm>
@@ -15,14 +15,14 @@ namespace silverbirch {
 
 class FilterCopy {
  public:
-  // Units that will do as long as clusters only merge: means stay within the box of the means, and 1/weight only
-  // becomes less.
+  // The units stay valid as long as clusters only merge: means stay within the box of the means, and 1/weight only
+  // shrinks.
   FilterCopy(const PackedTree& tree, Nearness nearness, std::size_t threads)
       : dim_(tree.dim), ward_(nearness == Nearness::ward), origin_(tree.dim), boxes_(tree.dim, kClusterLeaf, nearness) {
-    std::vector<Range> ranges(dim_ + 1);  // the last is that of the terms
+    std::vector<Range> ranges(dim_ + 1);  // the last one is the range of the terms
     parallel_for(ranges.size(), 1, threads, no_progress,
                  [&](std::size_t k, std::size_t) { ranges[k] = range(tree, k); });
-    double reach = 1e-120;  // whose square is still a normal number, even by the largest weight
+    double reach = 1e-120;  // its square is a normal number, even times the largest weight or the least
     for (std::size_t k = 0; k < dim_; ++k) {
       const auto [least, most] = ranges[k];
       origin_[k] = 0.5 * least + 0.5 * most;
@@ -51,7 +51,7 @@ class FilterCopy {
     boxes_.show(tree_);
   }
 
-  // After a merge; the coordinates of the mean and the term are kLanes apart.
+  // Updates a slot after a merge. The coordinates of the mean, and then the term, are kLanes apart.
   void move(std::size_t slot, const double* mean) {
     copy(slot, mean);
     boxes_.include(slot, lane(slot), kFilterLanes);
@@ -63,7 +63,7 @@ class FilterCopy {
     empty[dim_ * kFilterLanes] = 0.0f;
   }
 
-  // Gives the memory back, until it is packed again.
+  // Frees the memory until the next pack().
   void release() { AlignedFloats().swap(blocks_); }
 
   const FilterTree& tree() const { return tree_; }
@@ -77,7 +77,7 @@ class FilterCopy {
     return tree.blocks + slot / kLanes * index_block_doubles(tree.dim) + slot % kLanes;
   }
 
-  // Of a row of all slots that exist.
+  // The range of row k over all slots that are not empty.
   static Range range(const PackedTree& tree, std::size_t k) {
     Range range = {kFarAway, -kFarAway};
     for (std::size_t slot = 0; slot < tree.slot_count; ++slot) {
@@ -99,7 +99,7 @@ class FilterCopy {
     for (std::size_t k = 0; k < dim_; ++k)
       to[k * kFilterLanes] = static_cast<float>((mean[k * kLanes] - origin_[k]) * inverse_scale_);
     const double term = mean[dim_ * kLanes] * term_unit_;
-    // Nothing may seem farther than it is.
+    // Clamped towards nearer: the filter must never put a cluster farther away than it is.
     to[dim_ * kFilterLanes] =
         static_cast<float>(ward_ ? std::max(term, kLeastWardTerm) : std::min(term, kLargestFilterVariance));
   }

@@ -6,8 +6,8 @@
 namespace silverbirch {
 namespace {
 
-// Each says which gaps may be as near as the limit, how large a gap that is for one slot, and what the distance is
-// exactly. See search.cpp.
+// Each struct says which gaps may be within the limit (`within`), which gap a limit corresponds to for one slot
+// (`reach`), and the exact distance. See search.cpp.
 struct FilteredCentroid {
   static SILVERBIRCH_INLINE unsigned within(Floats gap, Floats, float, float limit, float doubt) {
     return lanes_up_to(gap, limit + doubt);
@@ -49,7 +49,7 @@ class Filtered {
   SILVERBIRCH_INLINE NearestSlot best() const { return best_; }
   SILVERBIRCH_INLINE bool certain() const { return certain_; }
 
-  // From the slot's leaf up: each node but what lies below the child come from.
+  // Goes from the slot's leaf to the root. At each node it visits all children but the one it came from.
   SILVERBIRCH_INLINE void climb() {
     std::size_t child = self_ / kClusterLeaf;
     scan_own(child);
@@ -73,11 +73,11 @@ class Filtered {
   SILVERBIRCH_INLINE void set_limit() {
     const double limit = best_.distance * filter_.limit_unit;
     limit_ = limit < static_cast<double>(kLargestFilterLimit) ? static_cast<float>(limit) : kLargestFilterLimit;
-    constexpr float kClear = 4.0f;  // so many times the doubt, and few slots are in doubt
+    constexpr float kClear = 4.0f;  // below this many times the doubt, too many slots would be in doubt
     if (best_.slot == kNoSlot) return;
     if (Nearness::reach(limit_, term_ + filter_lane(best_.slot)[dim() * kFilterLanes]) > kClear * filter_.doubt) return;
     certain_ = false;
-    limit_ = doubt_ = -1.0f;  // nothing is within
+    limit_ = doubt_ = -1.0f;  // nothing is within the limit any more
   }
 
   SILVERBIRCH_INLINE Floats gap_of(const float* mean) const {
@@ -102,7 +102,7 @@ class Filtered {
     consider_all(leaf, near);
   }
 
-  // Where nothing is known yet, the one of the least gap gives a limit for the others.
+  // If nothing is known yet, the slot with the least gap is considered first, to give a limit for the others.
   SILVERBIRCH_INLINE void scan_own(std::size_t leaf) {
     alignas(64) float gaps[kClusterLeaf];
     for (std::size_t p = 0; p < kLeafParts; ++p)
@@ -121,7 +121,7 @@ class Filtered {
     Floats least_gaps = load(gaps);
     for (std::size_t p = 1; p < kLeafParts; ++p) least_gaps = smaller(least_gaps, load(gaps + p * kWidth));
     const float least_gap = least(least_gaps);
-    if (least_gap > kLargestFilterLimit) return;  // it is alone there
+    if (least_gap > kLargestFilterLimit) return;  // no other cluster in this leaf
     unsigned nearest = 0;
     for (std::size_t p = 0; p < kLeafParts; ++p)
       nearest |= lanes_up_to(load(gaps + p * kWidth), least_gap) << (p * kWidth);
@@ -132,7 +132,7 @@ class Filtered {
     for (; near; near &= near - 1) consider(leaf * kClusterLeaf + static_cast<unsigned>(__builtin_ctz(near)));
   }
 
-  // In float64, with the operations of search.cpp.
+  // Measures a candidate in float64, with the operations of search.cpp.
   SILVERBIRCH_INLINE void consider(std::size_t candidate) {
     const double* other = exact_lane(candidate);
     double gap = 0.0;
@@ -153,9 +153,9 @@ class Filtered {
     return b == kNoSlot || pair_key(names[self_], names[a]) < pair_key(names[self_], names[b]);
   }
 
-  // The children of a node among `wanted` that can hold something nearer. Those of a node above the lowest are listed
-  // down to the leaves before any is looked at: a loop over a list is foreseen better than a way up and down, and few
-  // leaves become superfluous meanwhile.
+  // Visits the children among `wanted` that can hold a nearer slot. On level 1 the leaves below these children are
+  // listed before any of them is scanned: the processor predicts a loop over a list better than a recursion, and few of
+  // the listed leaves are ruled out meanwhile.
   void visit(std::size_t level, std::size_t node, unsigned wanted) {
     unsigned near = near_children(level, node) & wanted;
     const std::size_t first = node * kFilterLanes;
@@ -196,7 +196,7 @@ class Filtered {
     return sum;
   }
 
-  static constexpr std::size_t kListSlack = kFilterLanes;  // numbers that list_lanes may overwrite
+  static constexpr std::size_t kListSlack = kFilterLanes;  // list_lanes may overwrite this many elements
 
   const PackedTree& tree_;
   const FilterTree& filter_;
@@ -219,7 +219,7 @@ bool nearest_to_slot(const PackedTree& tree, const FilterTree& filter, Slot slot
 
 }  // namespace
 
-// One entry for each dimension with loops of fixed length, after the one for all others.
+// Entry d is for d dimensions, with loops of fixed length; entry 0 is for all other dimensions.
 #define SILVERBIRCH_FOR_DIMENSIONS(function) \
   {function(0), function(1), function(2), function(3), function(4), function(5), function(6), function(7), function(8)}
 #define SILVERBIRCH_CENTROID(dim) nearest_to_slot<FilteredCentroid, dim>

@@ -1,5 +1,5 @@
-// The nearest slots of eight points at once, for labelling: points that lie close together take the same way through
-// the tree, so every decision is made once for eight, and a lane is a point that asks, not one that is asked about.
+// Finds the nearest slots of eight points at once, for labelling. Points that are close together take the same path
+// through the tree, so each decision is made once for all eight. Each lane of a vector is a query here, not a slot.
 //
 // Included by search.cpp alone, which is compiled once per instruction set.
 #pragma once
@@ -13,7 +13,7 @@ namespace {
 template <std::size_t Dim>
 class GroupSearch {
  public:
-  // queries: dim rows of eight, then the least and the greatest of each row
+  // queries: dim rows of eight coordinates, then the least of each row, then the greatest of each row.
   SILVERBIRCH_INLINE GroupSearch(const PackedTree& tree, const double* queries, Slot likely)
       : tree_(tree), queries_(queries), lower_(queries + dim() * kLanes), upper_(lower_ + dim()) {
     for (std::size_t p = 0; p < kParts; ++p) {
@@ -40,7 +40,7 @@ class GroupSearch {
  private:
   SILVERBIRCH_INLINE std::size_t dim() const { return Dim ? Dim : tree_.dim; }
 
-  // Every point that asks compares one slot with the best it has: nearer, or as near and of a lower name.
+  // Every query compares one slot with its best: the slot wins if it is nearer, or as near and with a lower name.
   SILVERBIRCH_INLINE void improve(std::size_t slot) {
     const double* mean = tree_.blocks + slot / kLanes * index_block_doubles(dim()) + slot % kLanes;
     const Doubles here = broadcast(static_cast<double>(slot)), name = broadcast(static_cast<double>(tree_.names[slot]));
@@ -65,7 +65,7 @@ class GroupSearch {
     }
   }
 
-  // Whether any of the eight can find something nearer in a box.
+  // Whether any of the eight queries can find a nearer slot in a box.
   SILVERBIRCH_INLINE bool can_improve(const double* lower) const {
     const double* upper = lower + dim() * kLanes;
     unsigned near = 0;
@@ -82,7 +82,7 @@ class GroupSearch {
     return near != 0;
   }
 
-  // The children whose boxes are near the box of all eight points, nearest first.
+  // Visits the children whose boxes are near the box of all eight queries, nearest first.
   void visit(std::size_t level, std::size_t node) {
     const double* rows = tree_.nodes[level] + node * index_node_doubles(dim());
     alignas(64) double gaps[kLanes];

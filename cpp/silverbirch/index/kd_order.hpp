@@ -1,8 +1,9 @@
-// Puts points into the order of a packed kd-tree: every leaf, the leaves of every node … are a box of near points.
+// Puts points into the order of a packed kd-tree: each leaf, and each node, covers a run of points that are near each
+// other.
 //
-// A range is halved at its widest dimension, at a boundary of the largest node below it, and so on down to
-// leaves [Bentley 1975]. Only the quality of the boxes depends on the order, never an answer, so the keys may be
-// rounded: a float and a number in 64 bits, which sort fast.
+// Splits a range at its widest dimension, at a boundary of the largest node below it, and goes on until the parts are
+// leaves [Bentley 1975]. Only the quality of the boxes depends on the order, never an answer. So keys may be rounded: a
+// float and the number of the point share 64 bits, which sort fast.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +18,7 @@
 
 namespace silverbirch {
 
-// The lower half of a key is the number of a point, the upper half what it is sorted by at the moment.
+// The lower half of a key is the number of a point, the upper half its coordinate along the current dimension.
 using KdKey = std::uint64_t;
 
 inline std::size_t point_of(KdKey key) { return static_cast<std::uint32_t>(key); }
@@ -28,19 +29,19 @@ inline KdKey kd_key(float coordinate, std::size_t point) {
   return sortable << 32 | point;
 }
 
-// How many slots a leaf has, and how many children a node.
+// How many slots a leaf has, and how many children a node has.
 struct KdShape {
   std::size_t leaf, children;
 };
 
-// Where a range of keys is cut in two: at a boundary of the largest node below it.
+// Where a range of keys is split: at a boundary of the largest node below it.
 inline std::size_t kd_middle(std::size_t size, KdShape shape) {
   std::size_t child_span = shape.leaf;
   while (child_span * shape.children < size) child_span *= shape.children;
   return (size + child_span - 1) / child_span / 2 * child_span;
 }
 
-// coordinate(point, k) is a float. A sample of the points tells which way the range extends.
+// The dimension in which a sample of the range extends farthest. coordinate(point, k) is a float.
 template <class Coordinate>
 std::size_t widest_dimension(const KdKey* keys, std::size_t size, std::size_t dim, Coordinate coordinate) {
   constexpr std::size_t kSample = 32, kTogether = 8;
@@ -66,7 +67,7 @@ std::size_t widest_dimension(const KdKey* keys, std::size_t size, std::size_t di
   return widest;
 }
 
-// Puts the keys below a pivot first and returns how many there are; no branch depends on a key.
+// Puts the keys below a pivot first and returns how many they are. No branch depends on a key.
 inline std::size_t kd_partition(KdKey* keys, std::size_t size, KdKey pivot, KdKey* scratch) {
   std::size_t below = 0;
   for (std::size_t i = 0; i < size; ++i) {
@@ -78,16 +79,17 @@ inline std::size_t kd_partition(KdKey* keys, std::size_t size, KdKey pivot, KdKe
   return below;
 }
 
-// Puts the least `middle` keys first, as std::nth_element, whose branches nobody can foresee. Keys are all different.
+// Puts the `middle` least keys first, like std::nth_element, but without its mispredicted branches. All keys are
+// different.
 inline void kd_select(KdKey* keys, std::size_t size, std::size_t middle, KdKey* scratch) {
-  constexpr std::size_t kSample = 8, kPatience = 64;  // where pivots are bad again and again, it is not the way
+  constexpr std::size_t kSample = 8, kPatience = 64;  // after so many bad pivots, std::nth_element takes over
   for (std::size_t passes = 0; passes < kPatience && size > 2 * kSample && on(Mechanism::branchless_select); ++passes) {
     KdKey sample[kSample];
     for (std::size_t i = 0; i < kSample; ++i) sample[i] = keys[i * size / kSample];
     std::sort(sample, sample + kSample);
     const std::size_t below = kd_partition(keys, size, sample[middle * kSample / size], scratch);
     if (below == middle) return;
-    if (below == 0) break;  // the pivot was the least of all
+    if (below == 0) break;  // the pivot was the least key
     if (below > middle) {
       size = below;
     } else {
@@ -99,7 +101,7 @@ inline void kd_select(KdKey* keys, std::size_t size, std::size_t middle, KdKey* 
   std::nth_element(keys, keys + middle, keys + size);
 }
 
-// Returns the size of the first part. scratch: room for all keys.
+// Splits a range and returns the size of the first part. `scratch` has room for all keys.
 template <class Coordinate>
 std::size_t kd_halve(KdKey* keys, std::size_t size, KdShape shape, std::size_t dim, Coordinate coordinate,
                      KdKey* scratch) {
@@ -121,8 +123,8 @@ void kd_sort(KdKey* keys, std::size_t size, KdShape shape, std::size_t dim, Coor
   kd_sort(keys + middle, size - middle, shape, dim, coordinate, scratch);
 }
 
-// The same, for a range that fits into the cache once its coordinates lie together. Floats are taken from the first
-// point of the range, so they are as fine as the range is small.
+// The same for a range whose coordinates fit into the cache once they are copied together. The floats are relative to
+// the first point of the range, so they are the more precise the smaller the range is.
 template <class Coordinate>
 void kd_sort_closely(KdKey* keys, std::size_t size, KdShape shape, std::size_t dim, Coordinate coordinate) {
   std::vector<KdKey> local(size), scratch(size);
@@ -140,8 +142,8 @@ void kd_sort_closely(KdKey* keys, std::size_t size, KdShape shape, std::size_t d
   for (std::size_t i = 0; i < size; ++i) keys[i] = points[point_of(local[i])];
 }
 
-// Orders the points in `keys`; coordinate(point, k) is a double. Halves the whole, then the halves, on several threads,
-// until the ranges fit into a cache.
+// Orders the points in `keys`; coordinate(point, k) is a double. Halves the ranges on several threads until they fit
+// into a cache, then sorts each of them.
 template <class Coordinate>
 void kd_order(std::vector<KdKey>& keys, KdShape shape, std::size_t dim, Coordinate coordinate, std::size_t threads,
               const Progress& progress) {

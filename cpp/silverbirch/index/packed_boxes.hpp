@@ -1,4 +1,4 @@
-// The nodes of a packed kd-tree over blocks: bounding boxes with the extreme term of what lies below.
+// The nodes of a packed kd-tree: for each child its bounding box and the extreme term below it.
 #pragma once
 
 #include <algorithm>
@@ -15,11 +15,11 @@
 
 namespace silverbirch {
 
-// Of doubles, or of floats for filtered_search.hpp; a row of a node is a cache line.
+// Scalar is double, or float for filtered_search.hpp. A row of a node is a cache line.
 template <class Scalar>
 class PackedBoxes {
  public:
-  // The bound of a distance needs the smallest variance (average) or the largest 1/weight (ward).
+  // To bound a distance, average needs the smallest variance and ward the largest 1/weight.
   PackedBoxes(std::size_t dim, std::size_t leaf_slots, Nearness nearness)
       : dim_(dim), leaf_blocks_(leaf_slots / kRow), largest_term_(nearness == Nearness::ward) {}
 
@@ -44,11 +44,11 @@ class PackedBoxes {
     levels_.resize(level);
   }
 
-  // Widens what is above a slot for a mean that has moved there, its term after it. 1/weight only shrinks by merging,
-  // but a variance can become smaller than that of the slot's former cluster.
+  // Widens the boxes above a slot for a mean that has moved there; the term follows the mean. Merging only shrinks
+  // 1/weight, but the variance can be smaller than that of the slot's former cluster.
   //
-  // Several threads may do so at once, and the boxes become the same whoever is first: who finds a bound that is wide
-  // enough can leave what is above to the one who widened it.
+  // Several threads may call this at once, and the boxes become the same in any order of the calls. A thread that finds
+  // a box wide enough stops: the thread that widened it also widens the boxes above.
   void include(std::size_t slot, const Scalar* mean, std::size_t stride) {
     std::size_t child = slot / (leaf_blocks_ * kRow);
     for (std::size_t level = 0; level < levels_.size(); ++level, child /= kRow) {
@@ -61,7 +61,7 @@ class PackedBoxes {
         grew |= widen(upper[k * kRow], x, std::greater());
       }
       if (!largest_term_) grew |= widen(upper[dim_ * kRow], mean[dim_ * stride], std::less());
-      if (!grew) return;  // what is above holds this box already
+      if (!grew) return;  // the boxes above contain this one already
     }
   }
 
@@ -97,8 +97,8 @@ class PackedBoxes {
     lower[2 * dim_ * kRow] = Scalar{0};
   }
 
-  // A box of a row of lanes, or of several rows; lanes at kEmpty are empty. All empty: the box is far away,
-  // too.
+  // Computes the bounding box of one or several rows of lanes. Lanes at kEmpty are left out; if all are empty, the box
+  // lies at kEmpty too.
   void bound(Scalar* into, const Scalar* lower, const Scalar* upper, const Scalar* terms, std::size_t rows,
              std::size_t stride) {
     Scalar extreme = Scalar{0};

@@ -7,10 +7,11 @@
 namespace silverbirch {
 namespace {
 
-// A product and a quotient of the same three numbers may round differently: what is pruned must be farther by more.
+// A product and a quotient of the same three numbers may round differently, so only what exceeds the limit by more than
+// this is pruned.
 constexpr double kSlack = 1.0 + 1e-15;
 
-// Each says which gaps can be as near as `limit`, without a division, and what the distance is exactly.
+// Each struct says which gaps can be within `limit`, without a division, and the exact distance.
 struct CentroidNearness {
   template <class Value>
   static SILVERBIRCH_INLINE auto within(Value gap, Value, double, double limit) {
@@ -35,10 +36,9 @@ struct WardNearness {
   static SILVERBIRCH_INLINE double distance(double gap, double a, double b) { return gap / (a + b); }
 };
 
-// Who is asking: a slot of the tree, which is not its own neighbour, one whose distances have to be verified, or one
-// that looks for another component.
+// The kinds of queries. This one is a slot of the tree, which is not its own neighbour.
 struct BySlot {
-  static constexpr std::size_t stride = kLanes;  // of the coordinates of its mean
+  static constexpr std::size_t stride = kLanes;  // distance between the coordinates of its mean
   static constexpr bool ignores_only_itself = true;
   Slot self;
   const std::uint32_t* names;
@@ -54,7 +54,7 @@ struct BySlot {
   SILVERBIRCH_INLINE double limit(double distance) const { return distance * kSlack; }
 };
 
-// A slot whose distances have to be verified, in order of their lower bounds.
+// A slot whose distances must be verified, in the order of their lower bounds.
 struct ByVerifiedSlot : BySlot {
   const Verification& verification;
   SILVERBIRCH_INLINE double verified(Slot slot, double bound, double limit) const {
@@ -67,6 +67,7 @@ struct ByVerifiedSlot : BySlot {
   }
 };
 
+// A slot that searches the nearest slot of another component.
 struct ByComponent {
   static constexpr std::size_t stride = kLanes;
   static constexpr bool ignores_only_itself = false;
@@ -85,7 +86,7 @@ struct ByComponent {
   SILVERBIRCH_INLINE double limit(double distance) const { return distance * kSlack; }
 };
 
-// A point that is no slot: what does without GroupSearch in a build that can switch it off.
+// A point that is no slot: replaces GroupSearch in a build where that is switched off.
 struct ByPoint {
   static constexpr std::size_t stride = kLanes;
   static constexpr bool ignores_only_itself = false;
@@ -97,16 +98,16 @@ struct ByPoint {
   SILVERBIRCH_INLINE double limit(double distance) const { return distance * kSlack; }
 };
 
-template <class Nearness, class Asker, std::size_t Dim>
+template <class Nearness, class Query, std::size_t Dim>
 class Search {
  public:
-  SILVERBIRCH_INLINE Search(const PackedTree& tree, const double* mean, double term, Asker asker, NearestSlot known)
-      : tree_(tree), mean_(mean), term_(term), asker_(asker), best_(known), limit_(asker.limit(known.distance)) {}
+  SILVERBIRCH_INLINE Search(const PackedTree& tree, const double* mean, double term, Query query, NearestSlot known)
+      : tree_(tree), mean_(mean), term_(term), query_(query), best_(known), limit_(query.limit(known.distance)) {}
 
   SILVERBIRCH_INLINE NearestSlot best() const { return best_; }
   SILVERBIRCH_INLINE std::size_t visits() const { return visits_; }
 
-  // From the leaf up: each node but what lies below the child come from.
+  // Goes from the leaf to the root. At each node it visits all children but the one it came from.
   SILVERBIRCH_INLINE void climb(std::size_t leaf) {
     scan(leaf);
     std::size_t child = leaf;
@@ -128,14 +129,14 @@ class Search {
       const double* row = rows + p / kLanes * index_block_doubles(dim()) + p % kLanes;
       Doubles gap = {};
       for (std::size_t k = 0; k < dim(); ++k) {
-        const Doubles difference = mean_[k * Asker::stride] - load(row + k * kLanes);
+        const Doubles difference = mean_[k * Query::stride] - load(row + k * kLanes);
         gap += difference * difference;
       }
       store(gaps + p, gap);
       near |= lanes(Nearness::within(gap, load(row + dim() * kLanes), term_, limit_)) << p;
     }
-    if constexpr (Asker::ignores_only_itself) near &= ~asker_.own_lane(leaf);
-    if (Asker::ignores_only_itself && on(Mechanism::nearest_first) && __builtin_popcount(near) > 2)
+    if constexpr (Query::ignores_only_itself) near &= ~query_.own_lane(leaf);
+    if (Query::ignores_only_itself && on(Mechanism::nearest_first) && __builtin_popcount(near) > 2)
       near = consider_nearest(leaf, rows, gaps, near);
     for (; near; near &= near - 1) consider(leaf, rows, gaps, static_cast<unsigned>(__builtin_ctz(near)));
   }
@@ -147,15 +148,16 @@ class Search {
   SILVERBIRCH_INLINE void consider(std::size_t leaf, const double* rows, const double* gaps, unsigned lane) {
     const double bound = Nearness::distance(gaps[lane], term_, *terms_at(rows, lane));
     const Slot slot = static_cast<Slot>(leaf * kClusterLeaf + lane);
-    if (bound > limit_ || asker_.ignores(slot)) return;
-    const double distance = asker_.verified(slot, bound, best_.distance);
+    if (bound > limit_ || query_.ignores(slot)) return;
+    const double distance = query_.verified(slot, bound, best_.distance);
     if (distance > best_.distance) return;
-    if (distance == best_.distance && !asker_.prefers(slot, best_.slot)) return;
+    if (distance == best_.distance && !query_.prefers(slot, best_.slot)) return;
     best_ = {slot, distance};
-    limit_ = asker_.limit(distance);
+    limit_ = query_.limit(distance);
   }
 
-  // Many lanes are near only where little is known yet: after the one of the least gap, few are left.
+  // Many lanes are near only while no good candidate is known. Considering the lane of the least gap first leaves few
+  // others.
   SILVERBIRCH_INLINE unsigned consider_nearest(std::size_t leaf, const double* rows, const double* gaps,
                                                unsigned near) {
     unsigned nearest = static_cast<unsigned>(__builtin_ctz(near));
@@ -172,7 +174,7 @@ class Search {
     return left & near & ~(1U << nearest);
   }
 
-  // The children of a node among `wanted` that can hold something nearer, the nearest first.
+  // Visits the children among `wanted` that can hold a nearer slot, nearest first.
   void visit(std::size_t level, std::size_t node, unsigned wanted) {
     const double* rows = tree_.nodes[level] + node * index_node_doubles(dim());
     alignas(64) double gaps[kLanes];
@@ -191,10 +193,9 @@ class Search {
         if (gaps[other] < gaps[lane]) lane = other;
       }
       near &= ~(1U << lane);
-      if (Nearness::distance(gaps[lane], term_, terms[lane]) > limit_)
-        continue;  // something nearer was found meanwhile
+      if (Nearness::distance(gaps[lane], term_, terms[lane]) > limit_) continue;  // a nearer slot was found meanwhile
       const std::size_t child = node * kLanes + lane;
-      if (asker_.ignores(level, child)) continue;
+      if (query_.ignores(level, child)) continue;
       if (level == 0)
         scan(child);
       else
@@ -206,8 +207,8 @@ class Search {
     const double* upper = lower + dim() * kLanes;
     Doubles sum = {};
     for (std::size_t k = 0; k < dim(); ++k) {
-      const Doubles below = load(lower + k * kLanes) - mean_[k * Asker::stride];
-      const Doubles above = mean_[k * Asker::stride] - load(upper + k * kLanes);
+      const Doubles below = load(lower + k * kLanes) - mean_[k * Query::stride];
+      const Doubles above = mean_[k * Query::stride] - load(upper + k * kLanes);
       const Doubles gap = outside(below, above);
       sum += gap * gap;
     }
@@ -217,7 +218,7 @@ class Search {
   const PackedTree& tree_;
   const double* mean_;
   const double term_;
-  const Asker asker_;
+  const Query query_;
   NearestSlot best_;
   double limit_;
   std::size_t visits_ = 0;
@@ -249,8 +250,8 @@ template <std::size_t Dim>
 NearestSlot nearest_in_other(const PackedTree& tree, const Components& components, Slot slot, double within) {
   const std::size_t dim = Dim ? Dim : tree.dim;
   const double* mean = tree.blocks + slot / kLanes * index_block_doubles(dim) + slot % kLanes;
-  const ByComponent asker{slot, components.of_slot[slot], components, tree.names};
-  Search<CentroidNearness, ByComponent, Dim> search(tree, mean, 0.0, asker, {kNoSlot, within});
+  const ByComponent query{slot, components.of_slot[slot], components, tree.names};
+  Search<CentroidNearness, ByComponent, Dim> search(tree, mean, 0.0, query, {kNoSlot, within});
   search.climb(slot / kClusterLeaf);
   return search.best();
 }
@@ -275,7 +276,7 @@ std::size_t nearest_to_points(const PackedTree& tree, const double* points, Slot
 
 }  // namespace
 
-// One entry for each dimension with loops of fixed length, after the one for all others.
+// Entry d is for d dimensions, with loops of fixed length; entry 0 is for all other dimensions.
 #define SILVERBIRCH_FOR_DIMENSIONS(function) \
   {function(0), function(1), function(2), function(3), function(4), function(5), function(6), function(7), function(8)}
 #define SILVERBIRCH_CENTROID(dim) nearest_to_slot<CentroidNearness, dim>

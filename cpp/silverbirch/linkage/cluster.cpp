@@ -33,16 +33,18 @@ namespace {
 
 // -- The choice of the algorithm
 
-// features: they are merged. points: their Euclidean distances count. distances: of all pairs, already there.
+// features: weight, mean and sse are merged. points: only the Euclidean distances of the means count. distances: those
+// of all pairs are given.
 enum class Given { features, points, distances };
 
 struct Problem {
   const Linkage& linkage;
   Given given;
-  std::size_t size = 0, dim = 0;  // not of distances
+  std::size_t size = 0, dim = 0;  // unset for distances
 };
 
-// Whether the algorithm computes the linkage; nn_chain may give another result than the greedy one.
+// Whether the algorithm computes this linkage. For linkages that are not reducible, the result of nn_chain may differ
+// from the greedy one.
 bool suits(Algorithm algorithm, const Problem& problem) {
   const auto& [linkage, given, size, dim] = problem;
   const bool features = given == Given::features && is_indexable(*linkage.distance);
@@ -70,17 +72,18 @@ std::invalid_argument unsuitable(Algorithm algorithm, const Problem& problem) {
                                others);
 }
 
-// Where blocked searches are faster than plain ones: measured by benchmarks/studies/linkage_high_dimensions.py.
+// Where blocked searches are faster than the reference algorithms: measured by
+// benchmarks/studies/linkage_high_dimensions.py.
 bool blocks_pay(const Problem& problem) { return problem.dim >= 8 && problem.size * problem.dim >= 80'000; }
 
-// Where they are so much faster that an index is not worth making, however well it would prune: few rows of many
-// coordinates. Measured with rounds, on 500 tight groups.
+// Where blocked searches are so much faster that an index need not be tried, however well it would prune: few rows with
+// many coordinates. Measured with rounds, on 500 tight groups.
 bool blocks_pay_at_once(const Problem& problem) {
   return blocks_pay(problem) && problem.linkage.reducible && problem.size <= 32 * problem.dim;
 }
 
-// The algorithm asked for or, if automatic, the fastest that gives the greedy result. index_pays() makes an index of
-// the data and searches it for a sample of them.
+// Returns the algorithm asked for or, if automatic, the fastest that gives the greedy result. index_pays() builds an
+// index of the data and tries it on a sample of searches.
 template <class IndexPays>
 Algorithm choose(Algorithm asked, const Problem& problem, IndexPays index_pays) {
   const auto suitable = [&](Algorithm algorithm) { return suits(algorithm, problem); };
@@ -126,7 +129,7 @@ Merges run_mst(std::size_t objects, DistancesFrom distances_from, const Progress
   return std::move(history).finish(true);
 }
 
-// The pairs hold what the recurrence works on, and are overwritten.
+// `pairs` holds the numbers that the recurrence works on (for squared linkages: scaled squares). It is overwritten.
 Merges run_recurrence(const PairMatrix& pairs, const double* weights, const Linkage& linkage, Algorithm algorithm,
                       const Progress& progress) {
   const std::size_t objects = pairs.objects();
@@ -157,18 +160,18 @@ Merges run_prototypes(const Objects& objects, const double* weights, const Linka
 Merges in_roots(Merges merges, double scale = 1.0) {
   for (std::size_t i = 2; i < merges.z.size(); i += 4) {
     const double squared = merges.z[i] * scale;
-    merges.z[i] = squared > 0.0 ? std::sqrt(squared) : 0.0;  // a recurrence on squares can end a rounding below zero
+    merges.z[i] = squared > 0.0 ? std::sqrt(squared) : 0.0;  // rounding can make a recurrence slightly negative
   }
   return merges;
 }
 
-// The distances of all pairs of features, announced before they are allocated: change(squared CF distance) of each.
+// Returns change(squared CF distance) of all pairs of features. Calls before_pairs before it allocates them.
 template <class Change>
 std::unique_ptr<double[]> all_pairs(const FeaturesView& features, CfDistance distance, const ClusterOptions& options,
                                     const Progress& progress, Change change) {
   options.before_pairs(features.size);
   const std::size_t count = features.size * (features.size - 1) / 2;
-  std::unique_ptr<double[]> pairs(new double[count]);  // not filled first: that could not be interrupted
+  std::unique_ptr<double[]> pairs(new double[count]);  // left unset: a fill could not be interrupted
   const Progress polls{[&](std::size_t, std::size_t) { progress.poll(); }};
   pairwise_squared_distances(features, distance, pairs.get(), options.threads, polls);
   parallel_for(count, std::size_t{1} << 20, options.threads, polls, [&](std::size_t begin, std::size_t end) {
@@ -177,7 +180,7 @@ std::unique_ptr<double[]> all_pairs(const FeaturesView& features, CfDistance dis
   return pairs;
 }
 
-// In linear memory. Heights are squared CF distances.
+// Takes linear memory. Heights are squared CF distances.
 Merges merge_features(const FeaturesView& features, const Linkage& linkage, const ClusterOptions& options,
                       const Progress& progress) {
   const CfDistance distance = *linkage.distance;
@@ -202,7 +205,8 @@ Merges cluster_points(const FeaturesView& points, const Linkage& linkage, const 
   std::optional<IndexedClustering> made_index;
   std::optional<VerifiedClustering> made_members;
   const auto index = [&]() -> IndexedClustering& {
-    // Any sse but zero keeps duplicates apart: Borůvka joins them like all others. D0 takes no sse.
+    // A nonzero sse keeps the index from merging duplicates first: Borůvka joins them like all other points. D0 ignores
+    // the sse.
     const FeaturesView apart{points.size, points.dim, points.weight, points.mean, points.weight};
     return made_index ? *made_index
                       : made_index.emplace(apart, CfDistance::centroid, linkage.vote, options.threads, progress);
@@ -241,7 +245,7 @@ Merges cluster_features(const FeaturesView& features, const Linkage& linkage, Me
     return cluster_points(features, linkage, options, progress);
   if (options.algorithm != Algorithm::agnes && options.algorithm != Algorithm::anderberg)
     return in_roots(merge_features(features, linkage, options, progress), linkage.scale);
-  // By the recurrence, as they are defined.
+  // Both start from the definition: the recurrence on all pairs.
   const auto pairs = all_pairs(features, *linkage.distance, options, progress,
                                [&](double squared) { return linkage.scale * squared; });
   return in_roots(run_recurrence({pairs.get(), features.size}, features.weight, linkage, options.algorithm, progress));
@@ -258,7 +262,7 @@ Merges cluster_distances(double* condensed, const double* weights, std::size_t o
   const PairMatrix pairs(condensed, objects);
   algorithm = choose(algorithm, {linkage, Given::distances});
   if (!linkage.squared) return run_recurrence(pairs, weights, linkage, algorithm, progress);
-  // What features of these weights, without spread and that far apart, have as squared CF distance.
+  // The squared CF distance of two features with these weights, no spread, and means this far apart.
   const bool ward = linkage.distance == CfDistance::ward;
   const auto factor = [&](double a, double b) {
     return linkage.scale * (ward ? WardDistance::squared(1.0, a, 0.0, b, 0.0) : 1.0);

@@ -8,7 +8,7 @@ namespace silverbirch {
 
 namespace {
 
-// The node a row refers to. Z comes from outside, so it is looked at before anything is indexed with it.
+// The node that a row of Z refers to. Z comes from outside, so it is checked before it is used as an index.
 std::size_t node(const double* z, std::size_t merges, std::size_t row, std::size_t side) {
   const double value = z[4 * row + side];
   if (!(value >= 0.0 && value < static_cast<double>(merges + 1 + row)))
@@ -48,7 +48,7 @@ std::vector<std::int64_t> cut(const double* z, std::size_t merges, const double*
   std::vector<std::size_t> top(leaves + merges);
   std::vector<std::int64_t> label_of_top(top.size()), labels(leaves * level_count);
   for (std::size_t column = 0; column < level_count; ++column) {
-    // Downwards: the parts of an applied merge belong to the cluster their parent belongs to.
+    // From the root down: both children of an applied merge belong to the cluster of their parent.
     std::iota(top.begin(), top.end(), std::size_t{0});
     for (std::size_t row = merges; row-- > 0;)
       if (level_of_row[row] <= levels[column])
@@ -69,7 +69,7 @@ Features merged_features(const double* z, const FeaturesView& leaves) {
   const std::size_t merges = leaves.size - 1;
   Features merged{leaves.dim, {}, {}, {}};
   merged.weight.reserve(merges);
-  merged.mean.reserve(merges * leaves.dim);  // no reallocation: part() hands out pointers into it
+  merged.mean.reserve(merges * leaves.dim);  // no reallocation: part() returns pointers into it
   merged.sse.reserve(merges);
   const auto part = [&](std::size_t id) { return id < leaves.size ? leaves[id] : merged[id - leaves.size]; };
   for (std::size_t row = 0; row < merges; ++row) {

@@ -1,4 +1,4 @@
-// What can be read off a finished dendrogram (scipy's Z) in one pass over its rows.
+// What follows from a finished dendrogram (scipy's Z) in one pass over its rows.
 #pragma once
 
 #include <cstddef>
@@ -9,15 +9,15 @@
 
 namespace silverbirch {
 
-// For every row of Z the greatest height at or below it: the height itself unless there are inversions.
+// For every row of Z, the greatest height in its subtree: its own height unless there are inversions.
 std::vector<double> subtree_heights(const double* z, std::size_t merges);
 
-// For every row of Z the number of leaves below it.
+// For every row of Z, the number of leaves below it.
 std::vector<double> leaf_counts(const double* z, std::size_t merges);
 
-// The clusters that remain when only the rows up to a level are merged, for several levels at once. level_of_row: what
-// the levels are compared with; that of a row must be no less than those of the rows it refers to. Labels of the
-// leaves, one row a leaf and one column a level, numbered by first occurrence.
+// Labels of the leaves when only the rows up to a level are merged, for several levels at once. A row r is merged if
+// level_of_row[r] is at most the level; it must not be below the values of the rows that r refers to. The result has
+// one row per leaf and one column per level. Labels are numbered by first occurrence.
 std::vector<std::int64_t> cut(const double* z, std::size_t merges, const double* level_of_row, const double* levels,
                               std::size_t level_count);
 

@@ -1,5 +1,5 @@
-// Rows that are the same to the last bit are merged before anything else, at height zero: an index that is asked for
-// the nearest of a thousand equals would have to look at them all.
+// Merges rows that are equal to the last bit before anything else, at height zero. Otherwise a search for the nearest
+// of a thousand equal rows would have to visit all of them.
 #pragma once
 
 #include <algorithm>
@@ -17,13 +17,13 @@
 namespace silverbirch {
 
 struct DistinctFeatures {
-  Features features;                 // empty where all were distinct: then the originals will do
-  std::vector<std::uint32_t> names;  // the number of the feature each one goes on as
+  Features features;                 // empty if all rows are distinct: then use the originals
+  std::vector<std::uint32_t> names;  // for each distinct feature, the number of its first original
 };
 
-// For each feature, the first one that is the same. Those that have an sse are left alone: they are not at distance
-// zero from each other by every linkage. Rows are divided by their hashes, so that the table of a part stays in a cache
-// and threads do not meet.
+// For each feature, the number of the first equal one. Features with an sse are left alone: not every linkage puts two
+// equal ones at distance zero. Rows are partitioned by their hashes, so the hash table of a part fits into a cache, and
+// threads share nothing.
 inline std::vector<std::uint32_t> first_of_same(const FeaturesView& features, std::size_t threads) {
   struct Row {
     std::uint32_t hash, number;
@@ -33,12 +33,12 @@ inline std::vector<std::uint32_t> first_of_same(const FeaturesView& features, st
   const std::size_t dim = features.dim;
   const auto part_of = [](std::uint32_t hash) { return hash >> kPartShift; };
 
-  std::vector<std::uint32_t> hashes(features.size);  // the upper halves: enough, and half the memory
+  std::vector<std::uint32_t> hashes(features.size);  // only the upper halves: enough, and half the memory
   parallel_for(features.size, 8192, threads, no_progress, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i)
       hashes[i] = static_cast<std::uint32_t>(hash_of_row(features.mean + i * dim, dim) >> 32);
   });
-  std::array<std::size_t, kParts + 1> end_of = {};  // while rows come to their parts, where the next one goes
+  std::array<std::size_t, kParts + 1> end_of = {};  // during the partition: where the next row of each part goes
   for (const std::uint32_t hash : hashes) ++end_of[part_of(hash) + 1];
   for (std::size_t part = 1; part <= kParts; ++part) end_of[part] += end_of[part - 1];
   std::vector<Row> rows(features.size);

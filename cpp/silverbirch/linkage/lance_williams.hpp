@@ -1,9 +1,9 @@
-// All linkages, in one table: what each one is, who can compute it, and its formula.
+// All linkages in one table: the properties of each, which algorithms can compute it, and its formula.
 //
-// Most formulas are Lance-Williams recurrences (table 1 of the paper): the distance of a merged cluster A∪B to a third
-// one C, from the three distances before. ac, bc, ab are distances (for centroid, median and ward: squared ones); a, b,
-// c the weights of the clusters. Linkages with prototypes have no recurrence: their formula is a cluster space of
-// reference/prototype_space.hpp.
+// Most formulas are Lance-Williams recurrences (table 1 of the paper). They give the distance between a merged cluster
+// A∪B and a third cluster C from the three distances before the merge. ac, bc, ab are these distances (squared for
+// centroid, median and ward); a, b, c are the weights of the clusters. Linkages with prototypes have no recurrence:
+// their formula is a cluster space of reference/prototype_space.hpp.
 //
 // To add a linkage, write its formula, here or in prototype_space.hpp, and its row in kLinkageTable.
 #pragma once
@@ -22,32 +22,33 @@
 
 namespace silverbirch {
 
-// by_weight: a cluster counts as much as its points (ward, average, centroid).
-// equal: the two halves of a merge count the same, as in weighted (WPGMA) and median (WPGMC) linkage: the merged mean
-// is the midpoint, and its variance (v_a + v_b)/2 + gap²/4 makes D2 follow the WPGMA recurrence exactly.
+// by_weight: each cluster counts by its weight (ward, average, centroid). equal: both parts of a merge count the same,
+// as in weighted (WPGMA) and median (WPGMC) linkage. Then the merged mean is the midpoint, and its variance
+// (v_a + v_b)/2 + gap²/4 makes D2 follow the WPGMA recurrence exactly.
 enum class Vote { by_weight, equal };
 
-// What the distance of two clusters is, over all pairs of a point of one and a point of the other. A minimum follows
-// from a spanning tree; a maximum or a mean can be verified point by point. Neither needs a matrix.
+// How the distance of two clusters follows from the distances of all pairs of a point of one and a point of the other.
+// A minimum follows from a spanning tree; a maximum or a mean can be verified point by point. None of them needs a
+// matrix.
 enum class OverPairs { none, minimum, maximum, mean };
 
 // One row of the table.
 struct Linkage {
   std::string_view name;
-  // Merging two clusters never brings the result nearer to a third one than the nearer of the two was [Bruynooghe
-  // 1977], and the distance of two clusters does not depend on the order of the merges that made them. NN-chain and
-  // rounds, which merge in another order, then give the greedy result, and there are no inversions.
+  // The merged cluster is never nearer to a third one than the nearer of its two parts was [Bruynooghe 1977], and the
+  // distance of two clusters does not depend on the order of the merges that made them. Then NN-chain and rounds, which
+  // merge in another order, give the greedy result, and there are no inversions.
   bool reducible = true;
   bool squared = false;  // defined on squared Euclidean distances; heights are their roots
   Vote vote = Vote::by_weight;
-  // Where cluster features are enough to compute it (table 2 of the paper): the CF distance whose square, times
-  // `scale`, is what the recurrence works on. For average and weighted these are mean squared distances.
+  // If the linkage can be computed from cluster features (table 2 of the paper): the CF distance whose square, times
+  // `scale`, is what the recurrence works on. For average and weighted that is the mean squared distance.
   std::optional<CfDistance> distance = std::nullopt;
   double scale = 1.0;
   OverPairs over_pairs = OverPairs::none;
-  bool prototypes = false;  // one object stands for each cluster; follows from the formula
+  bool prototypes = false;  // one object represents each cluster; set from the formula
 
-  // Whether rounds over the points of clusters compute it without a matrix.
+  // Whether rounds over the points of the clusters compute the linkage without a matrix.
   constexpr bool by_members() const { return over_pairs == OverPairs::maximum || over_pairs == OverPairs::mean; }
 };
 
@@ -148,8 +149,8 @@ inline const Linkage& linkage_from_name(std::string_view name) {
   throw std::invalid_argument("unknown linkage '" + std::string(name) + "'");
 }
 
-// The linkage that merges features at each step and computes this CF distance anew: the paper's "CF aggregation". For
-// D0, D2 and D4 it is a row of the table, by algebra; the others can have inversions.
+// The linkage that merges features at each step and recomputes this CF distance: the paper's "CF aggregation". For D0,
+// D2 and D4 it equals a row of the table, by algebra. The others can have inversions.
 constexpr Linkage aggregation_by(CfDistance distance) {
   for (const Linkage& linkage : kLinkages)
     if (linkage.distance == distance && linkage.vote == Vote::by_weight) return linkage;
@@ -159,7 +160,7 @@ constexpr Linkage aggregation_by(CfDistance distance) {
           .distance = distance};
 }
 
-// Calls visit with the formula of a linkage. The formula must be of a kind that visit takes: `Recurrence` or
+// Calls visit with the formula of a linkage, which must be of the kind that visit accepts: `Recurrence` or
 // `Prototypes`.
 template <class Result, class Visit>
 Result with_formula(const Linkage& linkage, Visit visit) {

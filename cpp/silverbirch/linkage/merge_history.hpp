@@ -1,4 +1,4 @@
-// Collects the merges of an algorithm and puts them into scipy's order and numbering.
+// Collects the merges of an algorithm and converts them to scipy's order and numbering.
 #pragma once
 
 #include <algorithm>
@@ -14,14 +14,14 @@
 
 namespace silverbirch {
 
-// What a clustering algorithm hands back: scipy's Z with heights still in the units the algorithm worked in, and for
-// prototype linkages the object that stands for each merged cluster.
+// The result of a clustering algorithm: scipy's Z, with heights in the units of the algorithm, and for prototype
+// linkages the object that represents each merged cluster.
 struct Merges {
   std::vector<double> z;                // row-major, four columns
   std::vector<std::size_t> prototypes;  // zeros for other linkages
 };
 
-// An algorithm names a cluster by any of its objects, so it can keep a merged cluster in the place of one of the two.
+// An algorithm may name a cluster by any of its objects, so it can store a merged cluster in place of one of its parts.
 class MergeHistory {
  public:
   explicit MergeHistory(std::size_t objects)
@@ -30,15 +30,15 @@ class MergeHistory {
     merges_.reserve(objects);
   }
 
-  // b's place goes on as the merged cluster.
+  // Merges a into b: b names the merged cluster from now on.
   void record(std::size_t a, std::size_t b, double height) {
     const double rank = std::max({height, rank_of_[a], rank_of_[b]});
     rank_of_[b] = rank;
     merges_.push_back({static_cast<Id>(a), static_cast<Id>(b), height, rank});
   }
 
-  // For who keeps the ranks, see `finish`, and records many merges at once, on several threads: room for them first,
-  // then each in its place; in the end the ranks of the clusters that are left.
+  // For an algorithm that keeps the ranks itself (see `finish`) and records many merges at once on several threads.
+  // Call make_room first, then record_at for each merge, and at the end set_rank for each cluster that is left.
   std::size_t make_room(std::size_t count) {
     merges_.resize(merges_.size() + count);
     return merges_.size() - count;
@@ -48,7 +48,7 @@ class MergeHistory {
   }
   void set_rank(std::size_t cluster, double rank) { rank_of_[cluster] = rank; }
 
-  // For prototype linkages: of all merges or of none.
+  // For prototype linkages. Either all merges or none have a prototype.
   void record(std::size_t a, std::size_t b, double height, std::size_t prototype) {
     record(a, b, height);
     prototypes_.push_back(prototype);
@@ -56,9 +56,10 @@ class MergeHistory {
 
   std::size_t size() const { return merges_.size(); }
 
-  // Orders merges by rank: the height or, if greater, the rank of what was merged, so that parts come before the whole.
-  // Greedy algorithms record in that order already, inversions included. Where the linkage cannot have inversions, the
-  // rank is also the height: it differs by rounding only.
+  // Orders merges by rank. The rank of a merge is its height or, if greater, the greatest rank of the two clusters it
+  // merges. So parts come before the whole. Greedy algorithms record merges in this order already, inversions included.
+  // If the linkage is monotone (no inversions), rank and height differ only by rounding, and the rank is written as the
+  // height.
   Merges finish(bool monotone) && {
     Merges result;
     const std::vector<Id> order = ascending(merges_.size(), [&](std::size_t i) { return merges_[i].rank; });
@@ -96,7 +97,7 @@ class MergeHistory {
   }
 
  private:
-  using Id = std::uint32_t;  // of objects and merged clusters: half the memory
+  using Id = std::uint32_t;  // for objects and merged clusters: half the memory
 
   struct Merge {
     Id a, b;

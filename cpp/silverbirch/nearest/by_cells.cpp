@@ -11,7 +11,8 @@ namespace silverbirch {
 namespace {
 
 constexpr std::size_t kFewestPoints = 256, kMostListBytes = 80000000;
-// So many rows at a time stay in the cache from one step to the next; where there are many cells, each still gets some.
+// A batch of this many rows stays in the cache from one step to the next. If there are many cells, a batch is larger,
+// so that it has about kRowsACell rows for each.
 constexpr std::size_t kRowsABatch = std::size_t{1} << 17, kRowsACell = 32;
 constexpr std::size_t kRowsBetweenChecks = 4096, kRowsATile = 512;
 
@@ -41,7 +42,7 @@ NearestCells::NearestCells(const PackedTree& tree, std::size_t threads, const Pr
   for (Slot slot = 0; slot < tree.slot_count; ++slot) names_.push_back(tree.names[lists_->point(slot)]);
 }
 
-// Writes where a row is, seen from the origin; returns the squared norm.
+// Writes the position of a row relative to the origin and returns its squared norm.
 template <class Scalar>
 float NearestCells::position(const Scalar* row, float* position) const {
   float squared_norm = 0.0F;
@@ -52,7 +53,7 @@ float NearestCells::position(const Scalar* row, float* position) const {
   return squared_norm;
 }
 
-// Some rows, in the order of their cells; those too far away for floats are in a cell after all others.
+// A batch of rows, sorted by cell. Rows too far away for floats come after all cells.
 template <class Scalar>
 class NearestCells::Batch {
  public:

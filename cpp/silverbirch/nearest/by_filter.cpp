@@ -11,9 +11,9 @@ namespace silverbirch {
 
 namespace {
 
-// As many rows as a panel's partial sums stay in the nearest cache for.
+// For this many rows, the partial sums with a panel stay in the nearest cache.
 constexpr std::size_t kRowsAPass = 64;
-// Beyond this a product of coordinates may overflow float32.
+// Beyond this, a product of coordinates may overflow float32.
 constexpr double kLargestNorm = 1e30;
 constexpr float kNothing = -std::numeric_limits<float>::infinity();
 
@@ -42,7 +42,7 @@ NearestPanels::NearestPanels(const PackedTree& tree, const Progress& progress)
   }
 }
 
-// Some rows, packed for the filter, and the best each has found.
+// A number of rows, packed for the filter, and the nearest slot that each has found.
 template <class Scalar>
 class NearestPanels::Pass {
  public:
@@ -61,7 +61,7 @@ class NearestPanels::Pass {
     tile_.hits = hits_;
   }
 
-  // Whether the filter can hold the row. `likely` is where it looks first.
+  // Returns false if the row is beyond the range of the filter. `likely` is the first candidate.
   bool load(std::size_t query, const Scalar* row, std::size_t likely) {
     rows_[query] = row;
     least_[query] = std::numeric_limits<double>::infinity();
@@ -83,7 +83,7 @@ class NearestPanels::Pass {
       for (std::size_t query = 0; query < query_count; ++query)
         for (std::uint32_t left = hits_[query]; left != 0; left &= left - 1) {
           const auto lane = static_cast<std::size_t>(std::countr_zero(left));
-          // The cut may be lower by now.
+          // The cut may have become lower meanwhile.
           if (bounds_[query * kPanelLanes + lane] < cuts_[query]) improve(query, panel * kPanelLanes + lane);
         }
     }
@@ -102,7 +102,8 @@ class NearestPanels::Pass {
     if (gap > least_[query] || (gap == least_[query] && tree_.names[slot] > tree_.names[slot_[query]])) return;
     least_[query] = gap;
     slot_[query] = slot;
-    // A bound no greater may belong to a slot as near and of a lower name.
+    // The cut is a little above the gap, because a slot whose bound equals the gap may be as near and have a lower
+    // name.
     cuts_[query] = static_cast<float>(gap / panels_.units_.bound_unit() * (1.0 + 1e-6) + PanelUnits::kUnderflow);
   }
 

@@ -1,6 +1,7 @@
-// The exactly nearest of many points in many dimensions, where a tree of boxes leaves nothing out: float32 lower bounds
-// of all distances (pair_filter.hpp), and the few that may be the least measured again in float64. Those are summed in
-// the order the tree sums them, so that both ways give the same bits and any row may go either way.
+// Finds the exactly nearest of many points in many dimensions, where a tree of boxes prunes little. It computes float32
+// lower bounds of all distances (pair_filter.hpp) and measures the few points that may be the nearest in float64. Those
+// distances are summed in the same order as in the tree. So both methods give the same bits, and either may handle any
+// row.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +18,11 @@ namespace silverbirch {
 
 class NearestPanels {
  public:
-  // The slots of a tree, which has to stay.
+  // Searches the slots of `tree`, which must outlive this object.
   NearestPanels(const PackedTree& tree, const Progress& progress);
 
-  // Names of the slots nearest to the rows, the lowest one among equally near ones; for all rows but those whose
-  // numbers float32 cannot hold, which are returned.
+  // Writes the names of the slots nearest to the rows, the lowest name among equally near slots. Returns the rows that
+  // it left out because their numbers are too large for float32.
   template <class Scalar>
   std::vector<std::size_t> nearest(const Scalar* rows, std::size_t row_count, std::int64_t* names,
                                    const Checkpoint& checkpoint) const;

@@ -15,11 +15,12 @@ namespace silverbirch {
 
 namespace {
 
-constexpr float kNobodyHere = 1e18F;  // farther from everybody than any two are apart
-constexpr float kAllSquares = 1e33F;  // no squared distance is larger
+constexpr float kEmptyPosition = 1e18F;  // coordinates of empty lanes: farther from all points than these are apart
+constexpr float kAllSquares = 1e33F;     // no squared distance is larger
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// As many points as there are within about twice the size of a cell, which nearly all rows in it get by with.
+// How many groups of kCellPoints a list has. It then holds about the points within twice the size of the cell, which is
+// enough for nearly all rows of the cell.
 constexpr std::size_t list_steps(std::size_t dim) { return std::size_t{1} << dim; }
 
 }  // namespace
@@ -43,7 +44,7 @@ class CellLists::Neighbours {
   Slot slot(std::size_t i) const { return slots_[i]; }
   float squared(std::size_t i) const { return squared_[i]; }
 
-  // Returns whether these are all.
+  // Returns whether these are all points there are.
   bool find(const float* position, float squared) {
     const std::size_t dim = lists_.dim_;
     const CellScan& scan = cell_scan();
@@ -56,7 +57,7 @@ class CellLists::Neighbours {
   }
 
  private:
-  // By steps of the distance: within a step any order will do.
+  // Sorts by steps of the distance; within a step any order is good enough.
   void sort() {
     constexpr std::size_t kSteps = 256;
     float most = 0.0F;
@@ -91,7 +92,7 @@ CellLists::CellLists(const std::vector<float>& positions, std::size_t dim, std::
   divide();
   for (std::size_t slot = 0; slot < order_.size(); ++slot)
     std::copy_n(positions.data() + order_[slot] * dim, dim, positions_.data() + slot * dim);
-  positions_.resize(positions_.size() + dim, kNobodyHere);
+  positions_.resize(positions_.size() + dim, kEmptyPosition);
   write_cells();
   progress.poll();
 
@@ -114,7 +115,7 @@ CellLists::CellLists(const std::vector<float>& positions, std::size_t dim, std::
   });
 }
 
-// Halves all points, and the halves, until each part fits a cell.
+// Halves the points, then the halves, until each part fits into a cell.
 void CellLists::divide() {
   cell_begin_ = {0, static_cast<Slot>(order_.size())};
   const auto longest = [&] { return cell_begin_.back() - cell_begin_[cell_begin_.size() - 2]; };
@@ -131,7 +132,7 @@ void CellLists::divide() {
   }
 }
 
-// At the widest dimension.
+// Splits a range at its widest dimension.
 CellLists::Split CellLists::halve(Slot begin, Slot middle, Slot end) {
   std::size_t widest = 0;
   float greatest_width = -1.0F;
@@ -153,7 +154,7 @@ CellLists::Split CellLists::halve(Slot begin, Slot middle, Slot end) {
   return {0.5F * (coordinate(below, widest) + coordinate(order_[middle], widest)), static_cast<std::uint32_t>(widest)};
 }
 
-// Several rows at once, so that none waits for another.
+// Descends with several rows at once, so that the steps of different rows overlap.
 void CellLists::find_cells(const float* positions, std::size_t count, std::uint32_t* cells) const {
   constexpr std::size_t kTogether = 16;
   const auto splits = static_cast<std::uint32_t>(splits_.size());
@@ -171,8 +172,8 @@ void CellLists::find_cells(const float* positions, std::size_t count, std::uint3
 }
 
 void CellLists::write_cells() {
-  blocks_.resize(cell_count() * block_floats(), kNobodyHere);
-  boxes_.resize((cell_count() + kCellPoints - 1) / kCellPoints * 2 * block_floats(), kNobodyHere);
+  blocks_.resize(cell_count() * block_floats(), kEmptyPosition);
+  boxes_.resize((cell_count() + kCellPoints - 1) / kCellPoints * 2 * block_floats(), kEmptyPosition);
   centres_.resize(cell_count() * dim_);
   for (std::size_t cell = 0; cell < cell_count(); ++cell) write_cell(cell);
 }
@@ -212,13 +213,13 @@ void CellLists::write_list(std::size_t cell, Neighbours& near) {
 
   float squared_norm = 0.0F;
   for (std::size_t k = 0; k < dim_; ++k) squared_norm += centre[k] * centre[k];
-  // What is computed may be larger than what is true.
+  // A lower bound of the true distance: the computed square may be larger than the true one.
   const auto at_least = [&](float computed) {
     const float true_square = (computed - absolute_doubt(squared_norm)) * (1.0F - tables_.relative_doubt);
     return std::sqrt(std::max(true_square, 0.0F));
   };
   float* reach = reach_.data() + cell * steps;
-  float nearest = all ? kInfinity : squared;  // of all that are not neighbours
+  float nearest = all ? kInfinity : squared;  // least squared distance of the points that are not in `near`
   std::fill_n(reach, steps, at_least(nearest));
   for (std::size_t i = near.size(); i-- > kCellPoints;) {
     nearest = std::min(nearest, near.squared(i));

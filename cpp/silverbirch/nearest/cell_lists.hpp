@@ -1,5 +1,5 @@
-// What nearest_cells.hpp looks the nearest of many points up in: the cells of a kd-tree, each with a list of the points
-// nearest to its centre.
+// The data structure that by_cells.hpp searches: the cells of a kd-tree, each with a list of the points nearest to its
+// centre.
 #pragma once
 
 #include <cstddef>
@@ -14,17 +14,17 @@ namespace silverbirch {
 
 class CellLists {
  public:
-  // positions: of the points, row-major, their squared norms at most kLargestScannedSquare
+  // positions: of the points, row-major; their squared norms are at most kLargestScannedSquare.
   CellLists(const std::vector<float>& positions, std::size_t dim, std::size_t threads, const Progress& progress);
-  CellLists(const CellLists&) = delete;  // the tables point into it
+  CellLists(const CellLists&) = delete;  // tables_ points into this object
   CellLists& operator=(const CellLists&) = delete;
 
-  static std::size_t most_bytes(std::size_t count, std::size_t dim);  // of the lists
+  static std::size_t most_bytes(std::size_t count, std::size_t dim);  // the most memory that the lists can take
 
   const CellTables& tables() const { return tables_; }
   std::size_t point(Slot slot) const { return order_[slot]; }
   std::size_t cell_count() const { return cell_begin_.size() - 1; }
-  // positions: row-major
+  // Writes the cell of each position; positions are row-major.
   void find_cells(const float* positions, std::size_t count, std::uint32_t* cells) const;
 
  private:
@@ -44,9 +44,9 @@ class CellLists {
   void write_list(std::size_t cell, Neighbours& near);
 
   std::size_t dim_;
-  std::vector<float> positions_;  // by slot, as all that follows
-  std::vector<Slot> order_;       // the number of the point
-  std::vector<Split> splits_;     // the halves of i are 2i + 1 and 2i + 2; after the splits come the cells
+  std::vector<float> positions_;  // by slot, as all members below
+  std::vector<Slot> order_;       // the number of the point in each slot
+  std::vector<Split> splits_;     // the children of split i are 2i + 1 and 2i + 2; after the last split come the cells
   std::vector<Slot> cell_begin_;
   AlignedFloats blocks_, boxes_;
   std::vector<float> centres_, reach_;

@@ -6,10 +6,10 @@
 namespace silverbirch {
 namespace {
 
-// So many rows of a cell stay in the nearest cache.
+// This many rows of a cell stay in the nearest cache.
 constexpr std::size_t kRowsTogether = 256;
 
-// Rows of a cell, a lane for each: whoever knows its nearest leaves, and the others move up.
+// Rows of a cell, one to a lane. A row leaves when its nearest point is known, and the remaining rows close the gap.
 template <std::size_t Dim>
 class CellRows {
  public:
@@ -24,7 +24,7 @@ class CellRows {
   }
 
   SILVERBIRCH_INLINE void load(const float* positions, const std::uint32_t* rows, std::size_t count) {
-    looking_ = count;
+    searching_ = count;
     found_ = 0;
     for (std::size_t i = 0; i < count; ++i) {
       for (std::size_t k = 0; k < Dim; ++k) position_[k][i] = positions[rows[i] * Dim + k];
@@ -44,16 +44,16 @@ class CellRows {
     }
   }
 
-  SILVERBIRCH_INLINE bool all_left() const { return looking_ == 0; }
+  SILVERBIRCH_INLINE bool all_left() const { return searching_ == 0; }
 
-  // Looks at the next points of the list. By the triangle inequality all that follow are at least as far as they reach
-  // from the centre, less the distance of the row from it.
+  // Compares the rows with list steps begin … end - 1. By the triangle inequality, all later points are at least
+  // reach - radius away from a row: `reach` is their least distance from the centre, `radius` that of the row.
   SILVERBIRCH_INLINE void step(std::size_t begin, std::size_t end) {
     const float reach = reach_[end - 1];
-    std::size_t still_looking = 0;
-    for (std::size_t i = 0; i < looking_; i += kWidth) {
+    std::size_t still_searching = 0;
+    for (std::size_t i = 0; i < searching_; i += kWidth) {
       Floats position[Dim], least = silverbirch::load(least_ + i), second = silverbirch::load(second_ + i);
-      Ints who = (Ints)silverbirch::load(reinterpret_cast<const float*>(who_) + i);
+      Ints nearest = (Ints)silverbirch::load(reinterpret_cast<const float*>(nearest_) + i);
       for (std::size_t k = 0; k < Dim; ++k) position[k] = silverbirch::load(position_[k] + i);
       for (std::size_t j = begin * kCellPoints; j < end * kCellPoints; ++j) {
         const float* point = tables_.positions + list_[j] * Dim;
@@ -62,41 +62,41 @@ class CellRows {
           const Floats difference = position[k] - point[k];
           gap = multiply_add(difference, difference, gap);
         }
-        who = gap < least ? static_cast<int>(j) - Ints{} : who;
+        nearest = gap < least ? static_cast<int>(j) - Ints{} : nearest;
         second = smaller(second, larger(least, gap));
         least = smaller(least, gap);
       }
       const Floats radius = silverbirch::load(radius_ + i);
       const Floats place = silverbirch::load(reinterpret_cast<const float*>(place_) + i);
       const Floats within = limit(least, radius * radius), beyond = larger(reach - radius, Floats{});
-      const unsigned in_use = looking_ - i < kWidth ? (1U << (looking_ - i)) - 1 : kAllLanes;
-      const unsigned looking = in_use & lanes_up_to(beyond * beyond, within);
-      const unsigned found = in_use & ~looking & ~lanes_up_to(second, within);
-      store_lanes(reinterpret_cast<float*>(found_who_) + found_, (Floats)who, found);
+      const unsigned in_use = searching_ - i < kWidth ? (1U << (searching_ - i)) - 1 : kAllLanes;
+      const unsigned searching = in_use & lanes_up_to(beyond * beyond, within);
+      const unsigned found = in_use & ~searching & ~lanes_up_to(second, within);
+      store_lanes(reinterpret_cast<float*>(found_nearest_) + found_, (Floats)nearest, found);
       store_lanes(reinterpret_cast<float*>(found_place_) + found_, place, found);
       found_ += static_cast<unsigned>(__builtin_popcount(found));
-      for (std::size_t k = 0; k < Dim; ++k) store_lanes(position_[k] + still_looking, position[k], looking);
-      store_lanes(least_ + still_looking, least, looking);
-      store_lanes(second_ + still_looking, second, looking);
-      store_lanes(reinterpret_cast<float*>(who_) + still_looking, (Floats)who, looking);
-      store_lanes(radius_ + still_looking, radius, looking);
-      store_lanes(reinterpret_cast<float*>(place_) + still_looking, place, looking);
-      still_looking += static_cast<unsigned>(__builtin_popcount(looking));
+      for (std::size_t k = 0; k < Dim; ++k) store_lanes(position_[k] + still_searching, position[k], searching);
+      store_lanes(least_ + still_searching, least, searching);
+      store_lanes(second_ + still_searching, second, searching);
+      store_lanes(reinterpret_cast<float*>(nearest_) + still_searching, (Floats)nearest, searching);
+      store_lanes(radius_ + still_searching, radius, searching);
+      store_lanes(reinterpret_cast<float*>(place_) + still_searching, place, searching);
+      still_searching += static_cast<unsigned>(__builtin_popcount(searching));
     }
-    looking_ = still_looking;
+    searching_ = still_searching;
   }
 
   SILVERBIRCH_INLINE void write(Slot* nearest) const {
-    for (std::size_t i = 0; i < found_; ++i) nearest[found_place_[i]] = list_[found_who_[i]];
+    for (std::size_t i = 0; i < found_; ++i) nearest[found_place_[i]] = list_[found_nearest_[i]];
   }
 
  private:
-  static constexpr float kFarther = 3e38F;  // than anybody
+  static constexpr float kFarther = 3e38F;  // than any point
   static constexpr unsigned kAllLanes = (1U << kWidth) - 1;
   static constexpr std::size_t kRoom = kRowsTogether + kWidth;  // store_lanes writes whole vectors
 
-  // What a squared distance from the row may be at most, by what was computed. The norm of a row that is so far from
-  // the centre is not larger than the sum of that distance and the centre's norm, and (a + b)² ≤ 2a² + 2b².
+  // An upper bound of the true squared distance, given the computed one. The norm of a row is at most its distance from
+  // the centre plus the norm of the centre, and (a + b)² ≤ 2a² + 2b².
   SILVERBIRCH_INLINE Floats limit(Floats squared, Floats squared_radius) const {
     return squared + tables_.relative_doubt * squared + (0x1p-28F * squared_radius + centre_doubt_);
   }
@@ -106,14 +106,14 @@ class CellRows {
   const Slot* list_;
   const float* reach_;
   float centre_doubt_;
-  std::size_t looking_ = 0, found_ = 0;
+  std::size_t searching_ = 0, found_ = 0;
   alignas(64) float position_[Dim][kRoom];
-  alignas(64) float radius_[kRoom];  // not less than the distance from the centre
-  alignas(64) float least_[kRoom];   // squared distance of all points so far
-  alignas(64) float second_[kRoom];  // of all others
-  alignas(64) int who_[kRoom];       // is that near, as a place on the list
-  alignas(64) int place_[kRoom];     // the row's own, among those that were loaded
-  alignas(64) int found_who_[kRoom], found_place_[kRoom];
+  alignas(64) float radius_[kRoom];  // at least the distance from the centre
+  alignas(64) float least_[kRoom];   // least squared distance to any point so far
+  alignas(64) float second_[kRoom];  // second least squared distance
+  alignas(64) int nearest_[kRoom];   // position of the nearest point on the list
+  alignas(64) int place_[kRoom];     // position of the row among those that were loaded
+  alignas(64) int found_nearest_[kRoom], found_place_[kRoom];
 };
 
 template <std::size_t Dim>
@@ -123,7 +123,8 @@ void nearest_in_cell(const CellTables& tables, std::size_t cell, const float* po
   for (std::size_t i = 0; i < row_count; ++i) nearest[i] = kNoSlot;
   for (std::size_t first = 0; first < row_count; first += kRowsTogether) {
     together.load(positions, rows + first, row_count - first < kRowsTogether ? row_count - first : kRowsTogether);
-    // At first nobody is done, later few are left: moving up is worth it after longer and longer parts of the list.
+    // At first no row is done, later few are left. So the parts of the list between two checks become longer and
+    // longer.
     for (std::size_t begin = 0, end; begin < tables.list_steps && !together.all_left(); begin = end) {
       const std::size_t next = begin == 0 ? 3 : begin + 1 + begin / 4;
       end = next < tables.list_steps ? next : tables.list_steps;

@@ -12,29 +12,32 @@ namespace silverbirch {
 
 namespace {
 
-// Fewer dimensions or points than these, and the tree is always as fast.
+// With fewer dimensions or points the tree is always as fast.
 constexpr std::size_t kManyDimensions = 12, kManyPoints = 256;
 constexpr std::size_t kGroupsToDecide = 8, kRowsToDecide = 4 * kGroupsToDecide * kLanes;
-// The filter looks at all points in about the time the tree takes for one leaf in so many.
+// The filter bounds all points in about the time the tree takes to scan one leaf in this many.
 constexpr std::size_t kLeavesForPanels = 8;
-// So many rows a point pay for the lists of cells, if no more than one in so many is left to the tree.
+// The lists of cells pay off from this many rows per point on, if at most one row in kLeftToTheTree is left to the
+// tree.
 constexpr std::size_t kRowsForLists = 16, kLeftToTheTree = 3;
 
 std::size_t leaf_slots() { return on(Mechanism::group_search) ? kLabelLeaf : kClusterLeaf; }
 
 }  // namespace
 
-NearestIndex::NearestIndex(const double* points, std::size_t count, std::size_t dim, const Progress& progress, Way way,
-                           bool may_list)
+NearestIndex::NearestIndex(const double* points, std::size_t count, std::size_t dim, const Progress& progress,
+                           Strategy strategy, bool may_list)
     : numbers_(count),
       blocks_(leaves_for(count, leaf_slots()) * (leaf_slots() / kLanes) * index_block_doubles(dim)),
       boxes_(dim, leaf_slots(), Nearness::centroid),
       row_order_(points, count, dim),
       find_(index_search().nearest_to_points[IndexSearch::unrolled(dim)]),
-      way_(way == Way::undecided && (dim < kManyDimensions || count < kManyPoints || !on(Mechanism::label_filter))
-               ? Way::tree
-               : way),
-      may_list_(may_list && on(Mechanism::cell_lists) && way == Way::undecided && NearestCells::suits(count, dim)) {
+      strategy_(strategy == Strategy::undecided &&
+                        (dim < kManyDimensions || count < kManyPoints || !on(Mechanism::label_filter))
+                    ? Strategy::tree
+                    : strategy),
+      may_list_(may_list && on(Mechanism::cell_lists) && strategy == Strategy::undecided &&
+                NearestCells::suits(count, dim)) {
   if (count >= kNoSlot) throw std::invalid_argument("an index holds fewer than 2^32 points");
   std::vector<KdKey> order(count);
   std::iota(order.begin(), order.end(), KdKey{0});
@@ -54,7 +57,7 @@ NearestIndex::NearestIndex(const double* points, std::size_t count, std::size_t 
   boxes_.show(tree_);
 }
 
-// Eight rows that lie close together, one after the other.
+// The rows in groups of eight that lie close together.
 template <class Scalar>
 class NearestIndex::Groups {
  public:
@@ -67,7 +70,7 @@ class NearestIndex::Groups {
   std::size_t row(std::size_t place) const { return order_[place]; }
   Slot slot(std::size_t lane) const { return nearest_[lane]; }
 
-  // The eight from a place on; returns how many leaves were looked at.
+  // Finds the nearest slots of rows begin … begin + 7 in that order. Returns how many leaves were scanned.
   std::size_t find(std::size_t begin) {
     constexpr std::size_t kAhead = 8 * kLanes;
     const std::size_t dim = index_.dim();
@@ -102,39 +105,39 @@ class NearestIndex::Groups {
 template <class Scalar>
 void NearestIndex::nearest(const Scalar* rows, std::size_t row_count, std::int64_t* numbers, std::size_t threads,
                            const Progress& progress) const {
-  const Way way = choose(rows, row_count, threads, progress);
-  // In long pieces rows have near neighbours, but every thread should get some.
+  const Strategy strategy = choose(rows, row_count, threads, progress);
+  // Long pieces have rows that are near each other, but every thread should get a piece.
   const std::size_t piece_rows = std::clamp<std::size_t>(row_count / threads, 1 << 12, 1 << 20);
   parallel_for(row_count, piece_rows, threads, progress,
                [&](std::size_t begin, std::size_t end, const Checkpoint& checkpoint) {
-                 piece(way, rows + begin * dim(), end - begin, numbers + begin, checkpoint);
+                 piece(strategy, rows + begin * dim(), end - begin, numbers + begin, checkpoint);
                });
 }
 
 template <class Scalar>
-NearestIndex::Way NearestIndex::choose(const Scalar* rows, std::size_t row_count, std::size_t threads,
-                                       const Progress& progress) const {
+NearestIndex::Strategy NearestIndex::choose(const Scalar* rows, std::size_t row_count, std::size_t threads,
+                                            const Progress& progress) const {
   const std::lock_guard lock(choosing_);
   rows_seen_ += row_count;
-  if (way_ == Way::undecided && row_count >= kRowsToDecide)
-    way_ = visits_much(rows, row_count) ? Way::panels : Way::tree;
-  if (way_ == Way::tree && may_list_ && rows_seen_ >= kRowsForLists * size()) way_ = Way::cells;
-  if (way_ == Way::panels && !panels_) panels_ = std::make_unique<NearestPanels>(tree_, progress);
-  if (way_ == Way::cells && !cells_) cells_ = std::make_unique<NearestCells>(tree_, threads, progress);
-  return way_;
+  if (strategy_ == Strategy::undecided && row_count >= kRowsToDecide)
+    strategy_ = visits_much(rows, row_count) ? Strategy::panels : Strategy::tree;
+  if (strategy_ == Strategy::tree && may_list_ && rows_seen_ >= kRowsForLists * size()) strategy_ = Strategy::cells;
+  if (strategy_ == Strategy::panels && !panels_) panels_ = std::make_unique<NearestPanels>(tree_, progress);
+  if (strategy_ == Strategy::cells && !cells_) cells_ = std::make_unique<NearestCells>(tree_, threads, progress);
+  return strategy_;
 }
 
 template <class Scalar>
-void NearestIndex::piece(Way way, const Scalar* rows, std::size_t row_count, std::int64_t* numbers,
+void NearestIndex::piece(Strategy strategy, const Scalar* rows, std::size_t row_count, std::int64_t* numbers,
                          const Checkpoint& checkpoint) const {
-  if (way == Way::panels) {
+  if (strategy == Strategy::panels) {
     by_tree(rows, panels_->nearest(rows, row_count, numbers, checkpoint), numbers, checkpoint);
-  } else if (way == Way::cells) {
+  } else if (strategy == Strategy::cells) {
     const std::vector<std::size_t> left = cells_->nearest(rows, row_count, numbers, checkpoint);
     by_tree(rows, left, numbers, checkpoint);
     if (left.size() <= row_count / kLeftToTheTree) return;
     const std::lock_guard lock(choosing_);
-    if (may_list_) way_ = Way::tree;
+    if (may_list_) strategy_ = Strategy::tree;
     may_list_ = false;
   } else {
     by_tree(rows, row_count, numbers, checkpoint);
@@ -164,7 +167,7 @@ void NearestIndex::by_tree(const Scalar* rows, const std::vector<std::size_t>& s
   for (std::size_t i = 0; i < some.size(); ++i) numbers[some[i]] = found[i];
 }
 
-// By some groups out of all the rows: whether most of the tree would have to be visited.
+// Searches for a few groups out of all rows and says whether much of the tree was visited.
 template <class Scalar>
 bool NearestIndex::visits_much(const Scalar* rows, std::size_t row_count) const {
   Groups<Scalar> groups(*this, rows, row_count);

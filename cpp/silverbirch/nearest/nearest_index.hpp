@@ -1,6 +1,6 @@
-// The exactly nearest of many points, for millions of queries: a packed kd-tree, as the clustering uses; in many
-// dimensions, where most of the tree would be visited, a filter over all points; and in few, for very many rows,
-// lists of those near a cell. All give the same bits.
+// Finds the exactly nearest of many points, for millions of queries. Usually it searches a packed kd-tree, as the
+// clustering does. In many dimensions, where most of the tree would be visited, it filters all points. In few
+// dimensions, and for very many rows, it uses lists of the points near each cell. All three give the same bits.
 #pragma once
 
 #include <cstddef>
@@ -22,14 +22,14 @@ namespace silverbirch {
 
 class NearestIndex {
  public:
-  enum class Way { undecided, tree, panels, cells };
+  enum class Strategy { undecided, tree, panels, cells };
 
-  // points: row-major, finite. way: the rows decide which one is faster, unless it is given. may_list: whether there is
-  // memory for the lists of cells, which are several times as large as the points.
+  // points: row-major, finite. strategy: undecided lets the rows decide which strategy is fastest. may_list: whether
+  // there is memory for the lists of cells, which are several times as large as the points.
   NearestIndex(const double* points, std::size_t count, std::size_t dim, const Progress& progress,
-               Way way = Way::undecided, bool may_list = true);
+               Strategy strategy = Strategy::undecided, bool may_list = true);
 
-  // Numbers of the points nearest to the rows; the lowest one among equally near ones.
+  // Writes the numbers of the points nearest to the rows, the lowest number among equally near points.
   template <class Scalar>
   void nearest(const Scalar* rows, std::size_t row_count, std::int64_t* numbers, std::size_t threads,
                const Progress& progress) const;
@@ -41,11 +41,11 @@ class NearestIndex {
   class Groups;
 
   template <class Scalar>
-  Way choose(const Scalar* rows, std::size_t row_count, std::size_t threads, const Progress& progress) const;
+  Strategy choose(const Scalar* rows, std::size_t row_count, std::size_t threads, const Progress& progress) const;
   template <class Scalar>
   bool visits_much(const Scalar* rows, std::size_t row_count) const;
   template <class Scalar>
-  void piece(Way way, const Scalar* rows, std::size_t row_count, std::int64_t* numbers,
+  void piece(Strategy strategy, const Scalar* rows, std::size_t row_count, std::int64_t* numbers,
              const Checkpoint& checkpoint) const;
   template <class Scalar>
   void by_tree(const Scalar* rows, std::size_t row_count, std::int64_t* numbers, const Checkpoint& checkpoint) const;
@@ -53,15 +53,16 @@ class NearestIndex {
   void by_tree(const Scalar* rows, const std::vector<std::size_t>& some, std::int64_t* numbers,
                const Checkpoint& checkpoint) const;
 
-  std::vector<std::uint32_t> numbers_;  // of the point in each slot
+  std::vector<std::uint32_t> numbers_;  // the number of the point in each slot
   AlignedDoubles blocks_;
   PackedBoxes<double> boxes_;
   PackedTree tree_;
   RowOrder row_order_;
   IndexSearch::NearestToPoints find_;
-  // What the rows decide. Several calls may run at once: each asks for its way, and what that needs is there then.
+  // What the rows decide. Several calls may run at once: each call first lets choose() pick its strategy and build what
+  // that strategy needs.
   mutable std::mutex choosing_;
-  mutable Way way_;
+  mutable Strategy strategy_;
   mutable bool may_list_;
   mutable std::size_t rows_seen_ = 0;
   mutable std::unique_ptr<NearestPanels> panels_;

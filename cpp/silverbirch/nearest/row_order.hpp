@@ -1,6 +1,5 @@
-// Puts rows into an order in which neighbours are near each other, cheaply: by the bits of their places on a grid,
-// interleaved [Morton 1966]. The lines of the grid are quantiles, so that dense regions are divided as finely as
-// others.
+// A cheap order of rows in which neighbours are near each other: rows are sorted by the interleaved bits of their cells
+// in a grid [Morton 1966]. The lines of the grid are quantiles, so dense regions are divided as finely as others.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +17,7 @@ namespace silverbirch {
 
 class RowOrder {
  public:
-  // points: row-major, what the rows are like
+  // points: row-major, distributed like the rows.
   RowOrder(const double* points, std::size_t count, std::size_t dim) : dim_(dim) {
     std::vector<std::pair<double, std::size_t>> extents(dim);
     std::vector<double> sample;
@@ -36,7 +35,7 @@ class RowOrder {
       axes_.push_back({extents[i].second, lines[extents[i].second]});
   }
 
-  // The numbers of the rows, in order.
+  // Writes the numbers of the rows, in order.
   template <class Scalar>
   void order(const Scalar* rows, std::size_t count, std::vector<std::uint32_t>& order) {
     if (!on(Mechanism::row_order)) {

@@ -1,4 +1,4 @@
-// AVX2: four doubles or eight floats. See vectors.hpp; what the functions do is said in avx512.hpp.
+// AVX2: four doubles or eight floats. See vectors.hpp; avx512.hpp says what each function does.
 #pragma once
 
 #include <immintrin.h>

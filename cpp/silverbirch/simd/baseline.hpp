@@ -1,5 +1,5 @@
-// What every processor of its family has: SSE2 on x86-64, NEON on ARM; two doubles or four floats. See vectors.hpp;
-// what the functions do is said in avx512.hpp.
+// The baseline of the platform: SSE2 on x86-64, NEON on ARM; two doubles or four floats. See vectors.hpp; avx512.hpp
+// says what each function does.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Doubles as vectors of the native width. Only for files that are compiled once per instruction set: all of it has
-// internal linkage.
+// Doubles as vectors of the native width. Only for files that are compiled once per instruction set: everything here
+// has internal linkage.
 #pragma once
 
 #include "silverbirch/simd/vectors.hpp"
@@ -13,7 +13,7 @@ SILVERBIRCH_INLINE Doubles load(const double* p) { return *reinterpret_cast<cons
 SILVERBIRCH_INLINE void store(double* p, Doubles v) { *reinterpret_cast<Doubles*>(p) = v; }
 SILVERBIRCH_INLINE Doubles broadcast(double value) { return value - Doubles{}; }
 
-// How far a value lies outside an interval, from how far it is below the lower end and above the upper one.
+// How far a value lies outside an interval, or 0 inside. below = lower end - value, above = value - upper end.
 SILVERBIRCH_INLINE Doubles outside(Doubles below, Doubles above) {
   const Doubles farther = below < above ? above : below, zero = {};
   return farther < zero ? zero : farther;

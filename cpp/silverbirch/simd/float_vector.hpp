@@ -1,4 +1,4 @@
-// Floats as vectors of the native width. Only for files that are compiled once per instruction set: all of it has
+// Floats as vectors of the native width. Only for files that are compiled once per instruction set: everything here has
 // internal linkage.
 #pragma once
 
@@ -26,15 +26,15 @@ SILVERBIRCH_INLINE float sum(Floats v) {
   return (four[0] + four[1]) + (four[2] + four[3]);
 }
 
-// Four vectors, seen as vectors of fours: what `join` makes of the first four of each side by side, then of the second
-// ...
+// Reduces each four of each of four vectors by `join` to one number. Within every four of the result, lane i is the
+// reduction of the same four of vector i (a, b, c, d).
 template <class Join>
 SILVERBIRCH_INLINE Floats joined_fours(Floats a, Floats b, Floats c, Floats d, Join join) {
   const Floats ab = join(low_pairs(a, b), high_pairs(a, b)), cd = join(low_pairs(c, d), high_pairs(c, d));
   return join(low_halves(ab, cd), high_halves(ab, cd));
 }
 
-// The sums, and the least, of four vectors, side by side.
+// The sums, and the least lanes, of four vectors; lane i of the result belongs to v[i].
 SILVERBIRCH_INLINE Four sums_of(const Floats* v) {
   const auto add = [](Floats x, Floats y) __attribute__((always_inline)) { return x + y; };
   return folded(joined_fours(v[0], v[1], v[2], v[3], add));

@@ -10,7 +10,7 @@ namespace silverbirch {
 
 namespace {
 
-// What is asked of the machine is what CMakeLists.txt lets the compiler use.
+// Asks for exactly the extensions that CMakeLists.txt lets the compiler use.
 InstructionSet best_supported() {
 #if defined(__x86_64__)
   __builtin_cpu_init();

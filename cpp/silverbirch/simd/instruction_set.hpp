@@ -1,7 +1,7 @@
-// Which vector instructions are in use: the best set that this machine runs, unless another was chosen by name.
+// Which vector instructions are in use: the best set that this machine supports, unless another was chosen by name.
 //
-// All sets give the same bits: the order of operations is fixed lane by lane, and multiply-add is not fused. Only
-// filters, whose numbers never enter a result, may differ.
+// All sets give the same bits: the order of operations is fixed in each lane, and multiply-add is not fused. Only
+// filters may differ, because their numbers never enter a result.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace silverbirch {
 
-enum class InstructionSet { baseline, avx2, avx512, avx512vnni };  // each contains those before it
+enum class InstructionSet { baseline, avx2, avx512, avx512vnni };  // each includes those before it
 inline constexpr std::array<std::string_view, 4> kInstructionSetNames = {"baseline", "avx2", "avx512", "avx512vnni"};
 
 InstructionSet instruction_set();

@@ -1,12 +1,12 @@
-// Kernel tables: a room's inner loops, compiled once per instruction set.
+// Kernel tables: the inner loops of a room, compiled once per instruction set.
 //
-// A room declares its table once, in a header: SILVERBIRCH_KERNEL_TABLE(IndexSearch, index_search). Every instruction
-// set has a constant of that type (index_search_avx2, …), and index_search() is the one in use. The file of the loops
-// defines SILVERBIRCH_KERNELS(index_search); CMakeLists.txt compiles it once per set, with SILVERBIRCH_SET for its
-// name.
+// A room declares its table once, in a header: SILVERBIRCH_KERNEL_TABLE(IndexSearch, index_search). Each instruction
+// set then has a constant of that type (index_search_avx2, …), and index_search() returns the one in use. The .cpp file
+// with the loops defines SILVERBIRCH_KERNELS(index_search). CMakeLists.txt compiles that file once per instruction set
+// and passes the name of the set as SILVERBIRCH_SET.
 //
-// Such a file gives everything else internal linkage and instantiates no template of the standard library, so that no
-// code for a newer processor leaks into the rest of the program.
+// Everything else in such a file has internal linkage, and the file instantiates no template of the standard library.
+// Otherwise code for a newer processor could reach the rest of the program through the linker.
 #pragma once
 
 #include "silverbirch/simd/inline.hpp"

@@ -1,5 +1,5 @@
-// Vectors of the native width, by one name on every instruction set: Doubles, Floats, Ints, and what compilers do not
-// make of plain C++ by themselves. Only for files that are compiled once per instruction set: all of it has internal
+// Vectors of the native width under one set of names: Doubles, Floats, Ints, and the operations that compilers do not
+// generate from plain C++. Only for files that are compiled once per instruction set: everything here has internal
 // linkage.
 #pragma once
 

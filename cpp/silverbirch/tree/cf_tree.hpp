@@ -1,4 +1,5 @@
-// The BETULA CF-tree: any number of rows aggregated into a bounded number of cluster features, in one pass.
+// The BETULA CF-tree: any number of rows aggregated into a bounded number of cluster features, in one pass. This is the
+// tree of one part of the space; parts.hpp holds the tree that users have, of one part or several.
 //
 // A height-balanced tree. An entry of an inner node is the feature of everything below a child; an entry of a leaf node
 // is one of the features the data is aggregated into ("leaves", in the words of the paper). A row goes down to the
@@ -17,6 +18,7 @@
 
 #include "silverbirch/base/aligned.hpp"
 #include "silverbirch/base/progress.hpp"
+#include "silverbirch/features/absorption.hpp"
 #include "silverbirch/features/cf_distance.hpp"
 #include "silverbirch/features/features.hpp"
 #include "silverbirch/tree/kernels/tree_kernels.hpp"
@@ -28,12 +30,18 @@ namespace silverbirch {
 
 struct TreeOptions {
   CfDistance distance = CfDistance::ward;      // which child a row goes down to
-  CfDistance absorption = CfDistance::radius;  // what the threshold bounds
+  Absorption absorption = Absorption::radius;  // what the threshold bounds
   double squared_threshold = 0.0;
   std::size_t max_leaves = std::numeric_limits<std::size_t>::max();
   std::size_t max_nodes = std::numeric_limits<std::size_t>::max();  // bounds the memory, however empty nodes are
-  std::size_t branching = 63;
+  std::size_t branching = kGroupedSlots - 1;
+  std::size_t parts = 0;  // a power of two; 0: as many as part_count_for says
 };
+
+// How many entries a node should have where all nodes may take so many bytes. More entries give finer leaves for the
+// same number of them; in many dimensions they cost more time than they gain. Measured by
+// `benchmarks/studies/tree_quality.py settings`. Nodes so large that only a handful of them fit would make a poor tree.
+std::size_t default_branching(std::size_t dim, std::size_t node_bytes);
 
 // A whole tree as plain arrays, root level first, so that it can be stored and continued to the same bits. Level l has
 // counts[l].size() nodes; their entries follow each other in entries[l], and the i-th entry of an inner level is the
@@ -49,18 +57,22 @@ class CfTree {
   CfTree(std::size_t dim, const TreeOptions& options, const TreeLevels& levels, std::size_t rebuild_count,
          double total_weight);
 
-  // Rows of finite values; weights may be null (all one), a weight of zero leaves the row out. When `progress` throws,
-  // the rows before that moment are in the tree and the others are not.
+  // Rows of finite values; weights may be null (all one), a weight of zero leaves the row out. Where a limit is passed,
+  // the tree is rebuilt at once, and `progress` is polled: when it throws, the rows up to then are in the tree.
   template <class Scalar>
   void insert_rows(const Scalar* rows, const double* weights, std::size_t row_count, const Progress& progress);
-  // The same, of any values: throws std::invalid_argument at the first that is not finite or too large to square, and
-  // the tree is as it was.
+  // Inserts rows[chosen[i]]; every weight must be positive.
   template <class Scalar>
-  void check_and_insert(const Scalar* rows, const double* weights, std::size_t row_count, const Progress& progress);
-  // The chosen ones of them, all of some weight.
-  template <class Scalar>
-  void insert_some(const Scalar* rows, const double* weights, const std::uint32_t* chosen, std::size_t count);
+  void insert_chosen(const Scalar* rows, const double* weights, const std::uint32_t* chosen, std::size_t count);
   void insert_features(const FeaturesView& features, const Progress& progress);
+  void free_spare_memory() { pages_->free_spare(); }  // what rebuilds keep for the next one
+
+  void set_limits(std::size_t max_leaves, std::size_t max_nodes) {
+    options_.max_leaves = max_leaves;
+    options_.max_nodes = max_nodes;
+  }
+  // How often it was rebuilt since this was asked last.
+  std::size_t take_rebuild_count() { return std::exchange(rebuild_count_, 0); }
 
   // For features that are coarser than this tree, such as the leaves of another one.
   void raise_threshold(double squared_threshold);
@@ -110,11 +122,8 @@ class CfTree {
 
   NodePool& pool(std::size_t level) { return level == 0 ? leaf_ : inner_; }
   std::size_t group_size() const;
-  template <class Look, class Scalar>
-  void insert_rows_after(Look look, const Scalar* rows, const double* weights, std::size_t row_count,
-                         const Progress& progress);
-  template <class Look, class Add>
-  void insert_in_groups(std::size_t count, Look look, Add add, const Progress& progress);
+  template <class Add>
+  void insert_in_groups(std::size_t count, Add add, const Progress& progress);
   void insert(Group& group, const Progress& progress);
   void find_ways(Group& group, std::size_t first);
   void search_together(Group& group, std::size_t first, const NodePool& nodes);
@@ -137,7 +146,7 @@ class CfTree {
   Features root_entries() const;
   void prepare(Group& group, std::size_t first);
   void complete(RouteQuery& query, const Feature& feature);
-  Route route(const Feature& feature) const;
+  std::size_t route(const Feature& feature) const;
   std::uint32_t nearest_entry(const NodePool& nodes, NodeId node, const Traveller& traveller);
   float limit_of_others(const Traveller& traveller, double squared, float limit) const;
   double squared_distance(CfDistance distance, const Feature& a, const Feature& b) const;
@@ -151,7 +160,6 @@ class CfTree {
   void move_in(std::size_t level, NodeId node);
   void summarize(NodeId inner_node, std::size_t slot, const NodePool& nodes, NodeId child);
 
-  void rebuild(const Progress& progress);
   std::vector<NodeId> leaf_nodes() const;
 
   std::size_t dim_;

@@ -36,7 +36,7 @@ class CfTree::Group {
   }
 
   std::size_t size() const { return size_; }
-  bool all_rows() const { return all_rows_; }  // to be routed by Route::ward_row
+  bool all_rows() const { return all_rows_; }  // to be routed by kWardRowRoute
   void clear() {
     size_ = expected_count_ = 0;
     all_rows_ = ward_;

@@ -1,94 +1,119 @@
-// A CF-tree on several threads: the space is divided into parts, and each part has a tree of its own.
+// The CF-tree that everyone uses: a bounded number of leaves, in one part or several, on any number of threads.
 //
-// The first rows go into one tree. Its leaves say where to divide the space into parts of about equal mass; from then
-// on every row goes to the tree of its part, and the trees grow side by side. Dividing the space and not the rows keeps
-// the leaves as fine as those of one tree: leaves of different parts do not overlap.
+// The first rows go into one part. In few dimensions, its leaves then say where to divide the space into parts of about
+// equal mass; from then on every row goes to the tree of its part. A part is a smaller tree, so rows find their leaf
+// sooner and are absorbed by a nearer one, and the parts can grow side by side. The number of parts follows from the
+// dimensions and the limits, never from the threads.
 //
-// There is one threshold and one limit of leaves for all. Rows are taken in blocks. Each part may fill its share of the
-// room that is left below the limit; a part that has used it up waits for the others, then the room is shared out
-// again, or all parts are rebuilt with a larger threshold if there is none. What a part does between two meetings
-// depends on its own rows only, so the result does not depend on which thread comes first.
+// The limits are those of all parts together. At a *meeting*, each part is given an equal share of the room that is
+// left, and the number of rows until the next meeting is chosen so that no part should use up its share before; one
+// that does is rebuilt alone. When little room is left, all parts are rebuilt with the same larger threshold. Meetings
+// are so many rows of the stream apart, whatever the chunks it comes in, and between two of them the tree of a part
+// depends on its own rows only. So neither chunks nor threads change a bit.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "silverbirch/tree/cf_tree.hpp"
+#include "silverbirch/tree/rebuild.hpp"
 #include "silverbirch/tree/space_partition.hpp"
 
 namespace silverbirch {
 
 class PartitionedTree {
  public:
-  PartitionedTree(PartitionedTree&&) = default;  // trees are moved, never copied
+  PartitionedTree(PartitionedTree&&) = default;  // moved, never copied
   PartitionedTree& operator=(PartitionedTree&&) = default;
 
-  // All there is to say about the tree of one part, to store it and continue it to the same bits.
+  // What the tree of one part holds, and what its limits and rebuilds were since the last meeting.
   struct Part {
     TreeLevels levels;  // none if the part is empty
-    double total_weight = 0.0;
+    double total_weight = 0.0, squared_threshold = 0.0;
+    TreeSize limits;
+    std::size_t rebuild_count = 0;
   };
-  struct Counts {
-    std::size_t rows = 0;  // counted until the space is divided
-    std::size_t rebuilds = 0;
-    double weight = 0.0;
+  // From one meeting to the next, in rows of positive weight. The first one divides the space.
+  struct Interval {
+    std::size_t rows = 0, left = 0;
+    TreeSize share;  // of the room that was left at its beginning: how much each part may grow
   };
+  // All there is to say about a tree: restored from it, the tree continues to the same bits.
+  struct State {
+    SpacePartition partition;
+    std::vector<Part> parts;
+    Interval interval;
+    std::size_t rebuild_count = 0;
+  };
+  static constexpr std::size_t kNever = std::size_t{1} << 62;  // rows until the meeting of a tree that has none
 
-  // part_count: rounded up to a power of two
-  PartitionedTree(std::size_t dim, const TreeOptions& options, std::size_t part_count, std::size_t threads);
-  PartitionedTree(std::size_t dim, const TreeOptions& options, std::size_t part_count, std::size_t threads,
-                  SpacePartition partition, const std::vector<Part>& parts, const Counts& counts);
+  PartitionedTree(std::size_t dim, const TreeOptions& options);
+  PartitionedTree(std::size_t dim, const TreeOptions& options, const State& state);
 
-  // As in CfTree. When `progress` throws, the rows of the blocks before that moment are in the tree and the others are
-  // not.
+  void set_threads(std::size_t threads) { threads_ = std::max<std::size_t>(threads, 1); }  // one, unless set
+
+  // Rows of finite values; weights may be null (all one), a weight of zero leaves the row out. When `progress` throws,
+  // the rows before that moment are in the tree and the others are not.
   template <class Scalar>
   void insert_rows(const Scalar* rows, const double* weights, std::size_t row_count, const Progress& progress);
+  // The same, of any values: throws std::invalid_argument at the first that is not finite or too large to square, and
+  // the tree is as it was.
   template <class Scalar>
   void check_and_insert(const Scalar* rows, const double* weights, std::size_t row_count, const Progress& progress);
   void insert_features(const FeaturesView& features, const Progress& progress);
+  // For features that are coarser than this tree, such as the leaves of another one.
   void raise_threshold(double squared_threshold);
 
-  Features leaves() const;  // part by part
-  std::vector<Part> parts() const;
-  const SpacePartition& partition() const { return partition_; }
-  Counts counts() const { return {counts_.rows, rebuild_count(), counts_.weight}; }
+  Features leaves() const;  // part by part, each depth first
+  State state() const;
 
   std::size_t dim() const { return dim_; }
-  double squared_threshold() const { return trees_.front().squared_threshold(); }
-  std::size_t leaf_count() const;
+  std::size_t part_count() const { return parts_.size(); }
+  double squared_threshold() const;
+  std::size_t leaf_count() const { return size_of(parts_).leaves; }
+  std::size_t node_count() const { return size_of(parts_).nodes; }
   std::size_t rebuild_count() const;
-  double total_weight() const { return counts_.weight; }
-  std::size_t node_count() const;
+  double total_weight() const;
   std::size_t memory_bytes() const;
 
  private:
-  struct Queue;  // the rows of a block that wait to be inserted into one tree
+  struct Growth {  // leaves and nodes a row; any, if that is not known
+    double leaves = std::numeric_limits<double>::infinity(), nodes = std::numeric_limits<double>::infinity();
+  };
+  struct Queue;  // the rows of a block that wait to be inserted into one part
 
   template <class Batch>
   void insert(const Batch& batch, const Progress& progress);
   template <class Batch>
-  std::size_t insert_first_rows(const Batch& batch);
+  std::size_t insert_into_one(const Batch& batch, std::size_t begin, std::size_t end, const Progress& progress);
   template <class Batch>
-  std::vector<Queue> route(const Batch& batch, std::size_t begin, std::size_t end, std::size_t threads) const;
+  void insert_block(const Batch& batch, std::size_t begin, std::size_t end, const Progress& progress);
   template <class Batch>
-  void insert_block(const Batch& batch, std::size_t begin, std::size_t end);
+  std::vector<Queue> queues_of(const Batch& batch, std::size_t begin, std::size_t end) const;
+  std::size_t block_length() const;
   std::size_t threads_for(std::size_t row_count) const;
   template <class Work>
   void for_each_part(std::size_t threads, Work work) const;
-  void share_room(std::vector<Queue>& queues) const;
-  bool is_full(double share_of_limits) const;
+
+  void meet(const Progress& progress);
   void divide();
-  std::vector<CfTree> merged(const MergeExtent& limits, std::size_t threads);
-  void rebuild();
-  double data_scale() const;
+  Growth fastest_growth() const;
+  bool is_full() const;
+  void share_room(const Growth& growth);
 
   std::size_t dim_;
-  TreeOptions options_;  // of all parts together; those of the trees have no limits
-  std::size_t part_count_, threads_;
+  TreeOptions options_;  // of all parts together
+  std::size_t threads_ = 1;
   SpacePartition partition_;
-  std::vector<CfTree> trees_;
-  Counts counts_;
+  std::vector<CfTree> parts_;
+  Interval interval_;
+  std::size_t rebuild_count_ = 0;  // before the last meeting
 };
+
+// How many parts such a tree is to have: a power of two.
+std::size_t part_count_for(std::size_t dim, const TreeOptions& options);
 
 }  // namespace silverbirch

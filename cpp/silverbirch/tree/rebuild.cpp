@@ -1,8 +1,12 @@
-// How a CF-tree of too many leaves becomes a smaller one.
+#include "silverbirch/tree/rebuild.hpp"
+
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
+#include <vector>
 
+#include "silverbirch/base/parallel.hpp"
 #include "silverbirch/tree/group.hpp"
 
 namespace silverbirch {
@@ -14,42 +18,117 @@ std::size_t after_rebuild(std::size_t limit) {
   return limit - static_cast<std::size_t>(kLeastRoom * static_cast<double>(limit));
 }
 
+bool exceeds(const TreeSize& size, const TreeSize& limits) {
+  return size.leaves > limits.leaves || size.nodes > limits.nodes;
+}
+
+// The parts of a rebuild, each by one thread at a time.
+class Parts {
+ public:
+  Parts(std::span<CfTree> trees, std::size_t threads, const Progress& progress)
+      : trees_(trees), threads_(threads), progress_([&progress](std::size_t, std::size_t) { progress.poll(); }) {}
+
+  std::size_t count() const { return trees_.size(); }
+
+  std::vector<MergeExtent> sibling_merges() const {
+    const std::size_t sampled = (kSampledLeaves + count() - 1) / count();
+    std::vector<std::vector<MergeExtent>> of_part(count());
+    for_each([&](std::size_t p, const Progress& poll) { of_part[p] = trees_[p].sibling_merges(sampled, poll); });
+    std::vector<MergeExtent> all = std::move(of_part[0]);
+    for (std::size_t p = 1; p < count(); ++p) all.insert(all.end(), of_part[p].begin(), of_part[p].end());
+    return all;
+  }
+
+  std::vector<CfTree> merged(const MergeExtent& limits) const {
+    std::vector<std::optional<CfTree>> smaller(count());
+    for_each([&](std::size_t p, const Progress& poll) { smaller[p] = trees_[p].merged(limits, poll); });
+    std::vector<CfTree> trees;
+    for (std::optional<CfTree>& tree : smaller) trees.push_back(std::move(*tree));
+    return trees;
+  }
+
+  void replace_by(std::vector<CfTree>&& smaller, double squared_threshold) const {
+    for (std::size_t p = 0; p < count(); ++p) {
+      trees_[p] = std::move(smaller[p]);
+      trees_[p].raise_threshold(squared_threshold);
+    }
+  }
+
+  // The variance of all that the trees hold.
+  double data_scale() const {
+    Features whole{trees_[0].dim(), {}, {}, {}};
+    for (const CfTree& tree : trees_) {
+      if (tree.leaf_count() == 0) continue;
+      const Features part = tree.total();
+      whole.size() == 0 ? whole.push_back(part[0]) : whole.absorb(0, part[0]);
+    }
+    return whole.sse[0] / whole.weight[0];
+  }
+
+ private:
+  template <class Work>
+  void for_each(Work work) const {
+    parallel_for(count(), 1, threads_, progress_,
+                 [&](std::size_t begin, std::size_t end, const Checkpoint& checkpoint) {
+                   const Progress poll([&checkpoint](std::size_t, std::size_t) { checkpoint(); });
+                   for (std::size_t p = begin; p < end; ++p) work(p, poll);
+                 });
+  }
+
+  std::span<CfTree> trees_;
+  std::size_t threads_;
+  Progress progress_;  // polls that of the caller: a part that is done is no row inserted
+};
+
 }  // namespace
 
+TreeSize size_of(std::span<const CfTree> parts) {
+  TreeSize size;
+  for (const CfTree& part : parts) size = {size.leaves + part.leaf_count(), size.nodes + part.node_count()};
+  return size;
+}
+
 // Terminates: the limits grow by a constant factor at least, and once they exceed the spread of the data every feature
-// is absorbed by the first leaf it meets. The smaller tree is built beside the old one, so that an interrupt
+// is absorbed by the first leaf it meets. The smaller trees are built beside the old ones, so that an interrupt
 // loses nothing.
-void CfTree::rebuild(const Progress& progress) {
-  const std::size_t max_leaves = after_rebuild(options_.max_leaves), max_nodes = after_rebuild(options_.max_nodes);
-  const double room = room_to_free(total_weight_, static_cast<double>(leaf_count_));
+std::size_t rebuild(std::span<CfTree> trees, const TreeSize& limits, std::size_t threads, const Progress& progress) {
+  const Parts parts(trees, threads, progress);
+  const TreeSize wanted{after_rebuild(limits.leaves), after_rebuild(limits.nodes)};
+  double points = 0.0, squared_threshold = 0.0;
+  for (const CfTree& tree : trees) {
+    points += tree.total_weight();
+    squared_threshold = std::max(squared_threshold, tree.squared_threshold());
+  }
+  const double room = room_to_free(points, static_cast<double>(size_of(trees).leaves));
   double least_growth = kLeastGrowth, failed = 0.0;
-  MergeExtent limits;
+  MergeExtent extent;
+  std::size_t rounds = 0;
   do {
     // Too many nodes for the memory do not say how many leaves are too many: some, then.
-    const double leaves = static_cast<double>(leaf_count_);
-    const double share_to_free = std::max((leaves - static_cast<double>(max_leaves)) / leaves, kLeastRoom);
-    const Features whole = total();
-    limits = merge_limits(limits, sibling_merges(kSampledLeaves, progress), share_to_free, room, least_growth,
-                          squared_threshold(), whole.sse[0] / whole.weight[0]);
-    CfTree smaller = merged(limits, progress);
+    const double leaves = static_cast<double>(size_of(trees).leaves);
+    const double share_to_free = std::max((leaves - static_cast<double>(wanted.leaves)) / leaves, kLeastRoom);
+    extent = merge_limits(extent, parts.sibling_merges(), share_to_free, room, least_growth, squared_threshold,
+                          parts.data_scale());
+    std::vector<CfTree> smaller = parts.merged(extent);
     // Where all distances are about the same, as in many dimensions, little more than what frees nothing merges all.
-    for (int halvings = 0; failed > 0.0 && smaller.leaf_count_ < max_leaves / 4 && halvings < kMostHalvings;
+    for (int halvings = 0; failed > 0.0 && size_of(smaller).leaves < wanted.leaves / 4 && halvings < kMostHalvings;
          ++halvings) {
-      const double between = std::sqrt(failed) * std::sqrt(limits.squared_cost);
-      CfTree larger = merged({between, limits.squared_size}, progress);
-      if (larger.leaf_count_ > max_leaves || larger.node_count() > max_nodes) {
+      const double between = std::sqrt(failed) * std::sqrt(extent.squared_cost);
+      std::vector<CfTree> larger = parts.merged({between, extent.squared_size});
+      if (exceeds(size_of(larger), wanted)) {
         failed = between;
       } else {
-        limits.squared_cost = between;
+        extent.squared_cost = between;
         smaller = std::move(larger);
       }
     }
-    failed = limits.squared_cost;
-    smaller.raise_threshold(room_to_grow(room) * limits.squared_size);
-    smaller.rebuild_count_ = rebuild_count_ + 1;
-    *this = std::move(smaller);
+    failed = extent.squared_cost;
+    squared_threshold = std::max(squared_threshold, room_to_grow(room) * extent.squared_size);
+    parts.replace_by(std::move(smaller), squared_threshold);
     least_growth = 1.0 + 2.0 * (least_growth - 1.0);
-  } while (leaf_count_ > max_leaves || node_count() > max_nodes);
+    ++rounds;
+  } while (exceeds(size_of(trees), wanted));
+  return rounds;
 }
 
 CfTree CfTree::merged(const MergeExtent& limits, const Progress& progress) const {
@@ -78,6 +157,7 @@ CfTree CfTree::merged(const MergeExtent& limits, const Progress& progress) const
   smaller.options_.max_leaves = options_.max_leaves;
   smaller.options_.max_nodes = options_.max_nodes;
   smaller.total_weight_ = total_weight_;
+  smaller.rebuild_count_ = rebuild_count_;
   return smaller;
 }
 
@@ -107,7 +187,7 @@ std::vector<MergeExtent> CfTree::sibling_merges(std::size_t sampled_leaves, cons
       }
     }
     for (std::size_t s = 0; s < count; ++s)
-      merges.push_back({costs[s], squared_distance(options_.absorption, entries[s], entries[siblings[s]])});
+      merges.push_back({costs[s], kernels_->squared_size(options_.absorption, entries[s], entries[siblings[s]], dim_)});
   }
   return merges;
 }

@@ -86,9 +86,9 @@ void CfTree::prepare(Group& group, std::size_t first) {
   }
 }
 
-Route CfTree::route(const Feature& feature) const {
+std::size_t CfTree::route(const Feature& feature) const {
   const bool row = options_.distance == CfDistance::ward && feature.weight == 1.0;
-  return row ? Route::ward_row : static_cast<Route>(options_.distance);
+  return row ? kWardRowRoute : route_of(options_.distance);
 }
 
 // The least distant entry, the lowest slot among equals. The filter tells which come into question, doubles decide.
@@ -97,8 +97,8 @@ std::uint32_t CfTree::nearest_entry(const NodePool& nodes, NodeId node, const Tr
   if (count == 0) return 0;
   Candidates candidates{};
   if (routed_) {
-    candidates = kernels_->nearest_entry[static_cast<std::size_t>(route(traveller.feature))](
-        nodes.routing(node), nodes.shape(), count, *traveller.query, values_.data());
+    candidates = kernels_->nearest_entry[route(traveller.feature)](nodes.routing(node), nodes.shape(), count,
+                                                                   *traveller.query, values_.data());
     searches_ += 1.0;
     if (candidates.sure) return static_cast<std::uint32_t>(candidates.slot);
   }

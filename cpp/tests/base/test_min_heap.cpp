@@ -25,7 +25,7 @@ int main() {
   std::mt19937_64 engine(1);
   for (const std::size_t count : {1, 2, 4, 5, 6, 21, 22, 1000}) {
     std::vector<std::uint64_t> keys(count);
-    for (std::uint64_t& key : keys) key = engine() % (2 * count);  // many are equal
+    for (std::uint64_t& key : keys) key = engine() % (2 * count);  // many keys are equal
     MinHeap<std::uint64_t> heap(count, UINT64_MAX);
     for (std::size_t i = 0; i < count; ++i) heap.set(i, keys[i]);
     heap.order();

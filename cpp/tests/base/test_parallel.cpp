@@ -15,7 +15,7 @@ int main() {
       for (const int n : visits) CHECK(n == 1);
     }
   for (const std::size_t threads : {1, 2, 5})
-    for (const std::size_t count : {0, 1, 8192, 8193, 50000}) {  // less than a piece, and several
+    for (const std::size_t count : {0, 1, 8192, 8193, 50000}) {  // from no piece to several
       const auto thirds = parallel_collect<std::size_t>(count, threads, [](std::size_t i, std::size_t& place) {
         place = 2 * i;
         return i % 3 == 0;

@@ -24,7 +24,7 @@ Group group(std::vector<double> points) {
   return {std::move(points), weight, mean, sse};
 }
 
-// From the points, as the paper defines them.
+// Computes each distance from the points, as the paper defines it.
 double brute_force(CfDistance distance, const Group& a, const Group& b) {
   std::vector<double> both = a.points;
   both.insert(both.end(), b.points.begin(), b.points.end());

@@ -27,12 +27,12 @@ int main() {
     CHECK(slot.weight() == count);
     CHECK(close(slot.sse(), sse, 1e-7));
     for (std::size_t k = 0; k < dim; ++k) CHECK(std::abs(slot.mean(k) - offset - mean[k]) < 1e-7);
-    // the neighbours in the block are untouched
+    // The neighbours in the block have not changed.
     for (const std::size_t s : {std::size_t{4}, std::size_t{6}})
       CHECK(FeatureSlot(block.data(), dim, s).mean(0) == kFarAway);
   }
 
-  // Merging a copy of itself keeps the mean to the bit.
+  // Merging a feature with a copy of itself keeps the mean to the last bit.
   const double row[] = {0.1, 0.2};
   double weight = 1.0, mean[] = {0.1, 0.2}, sse = 0.0;
   merge_into(weight, mean, 1, sse, {1.0, row, 0.0}, 2);

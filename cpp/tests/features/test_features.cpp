@@ -8,7 +8,7 @@
 
 using namespace silverbirch;
 
-// Where the first wrong value is, counted row by row; the number of values if all are fine.
+// The position of the first wrong value, counted row by row; the number of values if all are fine.
 template <class Scalar>
 std::size_t refused(const std::vector<Scalar>& rows, std::size_t dim, std::size_t threads = 1) {
   try {
@@ -22,7 +22,7 @@ std::size_t refused(const std::vector<Scalar>& rows, std::size_t dim, std::size_
   return rows.size();
 }
 
-// Values are checked in blocks, so some of the places are at their ends and in the last, shorter one.
+// Values are checked in pieces. Some positions are at the ends of pieces, and some in the last, shorter one.
 template <class Scalar>
 void the_first_wrong_value_is_named(Scalar wrong) {
   constexpr std::size_t dim = 7, count = 30'000;

@@ -16,8 +16,8 @@ std::vector<std::uint32_t> numbers(std::size_t count) {
   return names;
 }
 
-// Slots as they are, then after merges that have moved means, emptied lanes and put all into order anew: the filter
-// finds what the search without one finds.
+// The filtered search finds the same slots as the search without a filter: at first, and after merges that moved means,
+// emptied lanes and put all slots into kd-order again.
 void check_same_nearest(const Features& features, Nearness nearness, Vote vote) {
   const std::vector<std::uint32_t> names = numbers(features.size());
   IndexedClusters exact(view(features), names, nearness, vote, 1, no_progress);
@@ -32,12 +32,12 @@ void check_same_nearest(const Features& features, Nearness nearness, Vote vote) 
       CHECK(found.slot == expected.slot);
       CHECK(found.distance == expected.distance);
       nearest[slot] = found.slot;
-      // With something known before, be it the nearest or not.
+      // With a known candidate, which may or may not be the nearest.
       const Slot known = nearest[nearest[slot]] == kNoSlot ? nearest[slot] : nearest[nearest[slot]];
       if (known == slot) continue;
       CHECK(filtered.nearest(slot, {known, exact.distance(slot, known)}, visits).slot == expected.slot);
     }
-    std::size_t merges = 1 + exact.alive() / 10;  // so few that the boxes are not always made anew
+    std::size_t merges = 1 + exact.alive() / 10;  // few enough that the boxes are not packed again each time
     for (Slot slot = 0; slot < nearest.size() && merges > 0; ++slot) {
       const Slot other = nearest[slot];
       if (other == kNoSlot || !exact.exists(slot) || !exact.exists(other)) continue;
@@ -53,7 +53,7 @@ void check_all(const Features& features) {
     for (const Vote vote : {Vote::by_weight, Vote::equal}) check_same_nearest(features, nearness, vote);
 }
 
-// Neighbours that differ by less than a float can tell, and nearly the same at every scale and place there may be.
+// Neighbours that differ by less than float32 resolves; checked at many scales and offsets.
 std::vector<double> jittered_grid(std::size_t count, std::size_t dim, double jitter) {
   std::vector<double> points = random_points(count, dim, 5), noise = random_points(count, dim, 6);
   for (std::size_t i = 0; i < points.size(); ++i) points[i] = std::round(2.0 * points[i]) / 2.0 + jitter * noise[i];
@@ -90,7 +90,7 @@ int main() {
     const std::vector<double> points = random_points(1000, 3, 8);
     check_all(as_features(points, 3));
     for (const double scale : {1e-150, 1e-110, 1e-50, 1e50, 1e98}) check_all(as_features(moved(points, scale, 0.0), 3));
-    // One far away, so that all others are the same to a float.
+    // With one point far away, all others are equal in float32.
     std::vector<double> outlier = points;
     outlier[0] = 1e60;
     check_all(as_features(outlier, 3));

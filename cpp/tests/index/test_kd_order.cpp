@@ -18,7 +18,7 @@ void check_select(const std::vector<KdKey>& keys) {
     const auto cut = selected.begin() + static_cast<std::ptrdiff_t>(middle);
     std::sort(selected.begin(), cut);
     std::sort(cut, selected.end());
-    CHECK(selected == sorted);  // so all before the cut were below all after it
+    CHECK(selected == sorted);  // so all keys before `middle` were below all after it
   }
 }
 
@@ -31,7 +31,7 @@ int main() {
     for (std::size_t i = 0; i < count; ++i) {
       keys[i] = kd_key(static_cast<float>(points[i]), i);
       equal[i] = kd_key(1.0F, i);
-      heads[i] = kd_key(i % (count / 8 + 1) == 0 ? 1.0F : 0.0F, i);  // what is sampled misleads
+      heads[i] = kd_key(i % (count / 8 + 1) == 0 ? 1.0F : 0.0F, i);  // the sampled keys mislead
     }
     check_select(keys);
     check_select(equal);
@@ -39,7 +39,7 @@ int main() {
     std::sort(keys.begin(), keys.end(), std::greater<>());
     check_select(keys);
 
-    // All points are there still, and a leaf is a box of near ones: on a line, an interval.
+    // No point is lost, and a leaf is a box of near points: on a line, an interval.
     std::vector<KdKey> order(count);
     std::iota(order.begin(), order.end(), KdKey{0});
     kd_order(order, {32, 16}, 1, [&](std::size_t i, std::size_t) { return points[i]; }, 2, no_progress);

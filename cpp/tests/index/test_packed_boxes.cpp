@@ -12,7 +12,7 @@ double* lane(AlignedDoubles& blocks, std::size_t slot) {
   return blocks.data() + slot / kLanes * index_block_doubles(kDim) + slot % kLanes;
 }
 
-// Whatever is widened first, the boxes are those of the means that were there and those that came, on every level.
+// Whichever thread widens first, every level ends up with the boxes of the old and the new means.
 void several_threads_widen_boxes_to_the_same(Nearness nearness) {
   const std::vector<double> points = random_points(2 * kSlots, kDim + 1, 1);
   AlignedDoubles blocks(kSlots / kLanes * index_block_doubles(kDim));
@@ -24,7 +24,7 @@ void several_threads_widen_boxes_to_the_same(Nearness nearness) {
     PackedBoxes<double> boxes(kDim, kClusterLeaf, nearness);
     boxes.pack(blocks.data(), kLeaves, threads, no_progress);
     parallel_for(kSlots, 64, threads, no_progress, [&](std::size_t begin, std::size_t end) {
-      // Backwards and mixed, so that many threads meet in one box.
+      // In a mixed order, so that many threads meet in one box.
       for (std::size_t i = begin; i < end; ++i)
         boxes.include(i * 7919 % kSlots, points.data() + (kSlots + i) * (kDim + 1), 1);
     });
@@ -38,7 +38,7 @@ void several_threads_widen_boxes_to_the_same(Nearness nearness) {
     }
     if (!CHECK(levels.size() == 3)) return;
     CHECK(nodes == 1);
-    for (std::size_t k = 0; k < kDim; ++k) {  // the root, by hand
+    for (std::size_t k = 0; k < kDim; ++k) {  // the root, by brute force
       double least = kFarAway, most = -kFarAway;
       for (std::size_t i = 0; i < kSlots; ++i) {
         const double was = lane(blocks, i)[k * kLanes], came = points[(kSlots + i) * (kDim + 1) + k];

@@ -20,7 +20,7 @@ void same_heights(const Merges& a, const Merges& b) {
 
 int main() {
   const Features points = as_features(random_points(count, dim, 9), dim);
-  // Every algorithm that promises the greedy result has the heights of the naive one, whatever it works on.
+  // Every algorithm that promises the greedy result gives the heights of agnes, whatever it works on.
   for (const Linkage& linkage : kLinkages) {
     const auto by = [&](Algorithm algorithm, Means means = Means::of_squares) {
       return cluster_features(view(points), linkage, means, {.algorithm = algorithm, .threads = 2}, no_progress);
@@ -47,7 +47,7 @@ int main() {
                                 : cluster_distances(pairs.data(), points.weight.data(), count, linkage,
                                                     Algorithm::automatic, no_progress));
   }
-  // Memory for all pairs is announced where it is needed, and can be refused.
+  // before_pairs is called if memory for all pairs is needed, and can refuse it.
   struct Refused {};
   const ClusterOptions refusing{.algorithm = Algorithm::agnes, .before_pairs = [](std::size_t objects) {
                                   CHECK(objects == count);
@@ -62,7 +62,7 @@ int main() {
     }
     CHECK(refused == (linkage.name != "medoid"));
   }
-  // One object is a dendrogram of no merges.
+  // A single object gives a dendrogram without merges.
   const Features one = as_features({1, 2, 3}, dim);
   for (const Linkage& linkage : kLinkages)
     CHECK(cluster_features(view(one), linkage, Means::of_squares, {}, no_progress).z.empty());

@@ -12,7 +12,7 @@ constexpr std::size_t kDim = 2, kCount = 30000;
 
 Features many_equal_rows() {
   std::vector<double> points = random_points(kCount, kDim, 1);
-  for (double& x : points) x = std::round(50.0 * x);  // -0 among them
+  for (double& x : points) x = std::round(50.0 * x);  // some values are -0
   Features features = as_features(points, kDim);
   for (std::size_t i = 0; i < kCount; i += 7) features.sse[i] = 1.0;
   return features;

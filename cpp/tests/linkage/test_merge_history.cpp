@@ -4,7 +4,7 @@
 using namespace silverbirch;
 
 int main() {
-  {  // recorded out of order, as NN-chain does
+  {  // recorded out of order, as by NN-chain
     MergeHistory history(4);
     history.record(2, 3, 2.0, 3);
     history.record(0, 1, 1.0, 0);
@@ -13,7 +13,7 @@ int main() {
     CHECK(merges.z == std::vector<double>{0, 1, 1, 2, 2, 3, 2, 2, 4, 5, 5, 4});
     CHECK(merges.prototypes == std::vector<std::size_t>{0, 3, 1});
   }
-  {  // many at once, in any order of places; who goes on afterwards finds the ranks
+  {  // many merges at once, in any order; later merges find the ranks
     MergeHistory history(5);
     const std::size_t first = history.make_room(2);
     CHECK(first == 0);
@@ -28,7 +28,7 @@ int main() {
     CHECK(merges.z == std::vector<double>{2, 3, 2, 2, 0, 1, 7, 2, 5, 6, 7, 4, 4, 7, 8, 5});
     CHECK(merges.prototypes == std::vector<std::size_t>(4));
   }
-  {  // an inversion stays behind its parts, and keeps its height only where heights may fall
+  {  // an inversion comes after its parts, and keeps its height only if heights may fall
     for (const bool monotone : {false, true}) {
       MergeHistory history(3);
       history.record(0, 1, 3.0);

@@ -26,20 +26,20 @@ std::vector<std::int64_t> by_brute_force(const std::vector<double>& points, cons
   return nearest;
 }
 
-// Whatever way is taken, and whatever the rows are: ties, points far from the origin, rows far from all points.
-void check_all_ways(const std::vector<double>& points, const std::vector<double>& queries, std::size_t dim) {
+// For every strategy and all kinds of rows: ties, points far from the origin, rows far from all points.
+void check_all_strategies(const std::vector<double>& points, const std::vector<double>& queries, std::size_t dim) {
   const std::vector<std::int64_t> expected = by_brute_force(points, queries, dim);
-  using Way = NearestIndex::Way;
-  for (const auto way : {Way::undecided, Way::tree, Way::panels, Way::cells}) {
-    if (way == Way::cells && !NearestCells::suits(points.size() / dim, dim)) continue;
-    const NearestIndex index(points.data(), points.size() / dim, dim, no_progress, way);
+  using Strategy = NearestIndex::Strategy;
+  for (const auto strategy : {Strategy::undecided, Strategy::tree, Strategy::panels, Strategy::cells}) {
+    if (strategy == Strategy::cells && !NearestCells::suits(points.size() / dim, dim)) continue;
+    const NearestIndex index(points.data(), points.size() / dim, dim, no_progress, strategy);
     std::vector<std::int64_t> nearest(expected.size());
     index.nearest(queries.data(), nearest.size(), nearest.data(), 2, no_progress);
     CHECK(nearest == expected);
   }
 }
 
-// A tree without boxes: the cells read the slots alone.
+// A tree without boxes: the cells only read the slots.
 struct Slots {
   Slots(const std::vector<double>& points, std::size_t dim)
       : names(points.size() / dim), blocks(blocks_for(names.size()) * index_block_doubles(dim)) {
@@ -59,7 +59,7 @@ struct Slots {
   PackedTree tree;
 };
 
-// The share of the rows that the cells leave to the tree; what it says of the others is right.
+// The share of rows that the cells leave to the tree. The answers for all other rows are checked.
 double left_by_cells(const std::vector<double>& points, const std::vector<double>& queries, std::size_t dim) {
   const Slots slots(points, dim);
   const NearestCells cells(slots.tree, 2, no_progress);
@@ -88,7 +88,7 @@ void check_cells(std::size_t dim) {
   CHECK(left_by_cells(changed(points, large), changed(queries, large), dim) < 0.5);
   const auto grid = [&](double x) { return std::round(x / 3); };
   CHECK(left_by_cells(changed(points, grid), queries, dim) > 0.25);  // duplicates: floats cannot tell the lowest number
-  // Where floats cannot hold the points, nor tell them apart, all rows are left.
+  // If floats cannot hold the points, or cannot tell them apart, all rows are left out.
   const auto tiny = [&](double x) { return 1e-20 * x; };
   CHECK(left_by_cells(changed(points, tiny), changed(queries, tiny), dim) == 1.0);
   const auto huge = [&](double x) { return 1e40 * x; };
@@ -103,15 +103,15 @@ void check_cells(std::size_t dim) {
   left_by_cells(changed(points, groups), changed(queries, groups), dim);
 }
 
-// More rows than a batch, more in a cell than go through it together, and cells without any.
+// More rows than a batch, cells with more rows than are scanned together, and cells without rows.
 void check_crowded_cells() {
   std::vector<double> queries = random_points(140000, 2, 32);
   for (std::size_t i = 0; i < queries.size(); i += 2) queries[i] = std::abs(queries[i]);
   CHECK(left_by_cells(random_points(300, 2, 31), queries, 2) < 0.05);
 }
 
-// A cluster smaller than a list, and all other points far away: what is not on the list bounds those that are. Cells
-// whose points are all the same have no extent to begin with.
+// A group smaller than a list, and all other points far away: the points that are not listed bound those that are.
+// Cells whose points are all equal have no extent to begin with.
 void check_clusters_of_many_sizes(std::size_t dim) {
   std::vector<double> points = random_points(2000, dim, 41), queries = random_points(1000, dim, 42);
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -139,19 +139,19 @@ int main() {
   for (const std::size_t dim : {1, 3, 20, 150})
     for (const std::size_t count : {1, 8, 9, 64, 65, 256, 700}) {
       std::vector<double> points = random_points(count, dim, 11), queries = random_points(400, dim, 12);
-      check_all_ways(points, queries, dim);
+      check_all_strategies(points, queries, dim);
       std::vector<double> far_points = points, far_queries = queries;
       for (double& x : far_points) x = 1e6 + std::round(1e3 * x) / 1e3;
       for (double& x : far_queries) x = 1e6 + std::round(1e3 * x) / 1e3;
-      check_all_ways(far_points, far_queries, dim);
+      check_all_strategies(far_points, far_queries, dim);
 
       for (double& x : points) x = std::round(2 * x) / 2;  // many duplicates and ties
-      check_all_ways(points, queries, dim);
+      check_all_strategies(points, queries, dim);
       for (double& x : queries) x = std::round(2 * x) / 2;
       for (std::size_t k = 0; k < dim; ++k) {
         queries[k] = 1e90;
         queries[dim + k] = -1e25;
       }
-      check_all_ways(points, queries, dim);
+      check_all_strategies(points, queries, dim);
     }
 }

@@ -53,8 +53,8 @@ double squared_gap(const Mean& a, const Mean& b) {
 }
 
 // The least squared distance is among the candidates of each search; where no mean is outside, mostly the only one.
-void test_far_apart(std::size_t dim, Route route, bool outside) {
-  const bool ward = route == Route::ward_row;
+void test_far_apart(std::size_t dim, std::size_t route, bool outside) {
+  const bool ward = route == kWardRowRoute;
   const TreeKernels& kernels = rounded_tree_kernels();
   NodeShape shape = node_shape(dim, kEntries, ward, kAllBits, true);
   shape.steps = 1.0f;
@@ -84,8 +84,7 @@ void test_far_apart(std::size_t dim, Route route, bool outside) {
       squared[s] = ward ? gap * weight / (weight + 1.0) : gap;
     }
     const auto nearest = static_cast<std::size_t>(std::min_element(squared.begin(), squared.end()) - squared.begin());
-    const Candidates found =
-        kernels.nearest_entry[static_cast<std::size_t>(route)](routing.data(), shape, kEntries, query, values.data());
+    const Candidates found = kernels.nearest_entry[route](routing.data(), shape, kEntries, query, values.data());
     sure += found.sure;
     if (found.sure)
       CHECK(found.slot == nearest);
@@ -102,7 +101,7 @@ int main() {
   for (const std::string_view name : supported_instruction_sets()) {
     use_instruction_set(name);
     for (const std::size_t dim : {96, 100, 384, 1001})
-      for (const Route route : {Route::centroid, Route::ward_row})
+      for (const std::size_t route : {route_of(CfDistance::centroid), kWardRowRoute})
         for (const bool outside : {false, true}) test_far_apart(dim, route, outside);
   }
 }

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..checks import ALGORITHMS, CF_DISTANCES, LINKAGES, MODES, as_bytes
+from ..checks import ABSORPTIONS, ALGORITHMS, CF_DISTANCES, LINKAGES, MODES, as_bytes
 from ..pipeline.preparation import METRICS, MISSING, SCALES
 
 CUT, INPUT, TREE, LINKAGE, OUTPUT, RUN = "Where to cut", "Input", "Aggregation", "Clustering", "Output", "Run"
@@ -116,7 +116,7 @@ Distance = Annotated[
         "The distance by which rows descend the tree. By default it matches the linkage.",
     ),
 ]
-Absorption = Annotated[str | None, _choice(CF_DISTANCES, ("--absorption",), TREE, "The size that --threshold bounds.")]
+Absorption = Annotated[str | None, _choice(ABSORPTIONS, ("--absorption",), TREE, "The size that --threshold bounds.")]
 Linkage = Annotated[
     str,
     _choice(

@@ -1,4 +1,4 @@
-// The clusters that may be the nearest few of some, among all: what the filter cannot throw out.
+// For each query, the clusters that may be among its nearest few: those that the filter cannot rule out.
 #pragma once
 
 #include <algorithm>
@@ -10,24 +10,24 @@
 namespace silverbirch {
 
 struct NearestCluster {
-  ClusterId id = kNobody;
+  ClusterId id = kNoCluster;
   double distance = std::numeric_limits<double>::infinity();
 
-  // Of two equally near the one of the smaller number comes first. Then the pair that comes first among all, by
-  // (distance, smaller number, larger number), consists of two that are nearest to each other.
+  // Ties go to the smaller number. Then the first of all pairs, by (distance, smaller number, larger number), consists
+  // of two clusters that are nearest to each other.
   bool operator<(const NearestCluster& other) const {
     return distance < other.distance || (distance == other.distance && id < other.id);
   }
 };
 
-// A cluster that may be near, and a lower bound of its distance or the distance itself.
+// A candidate with its distance, if exact, or a lower bound of it.
 struct Bounded {
   ClusterId id;
   bool exact;
   double distance;
 };
 
-// Every search calls take(id, candidates, reach) for each of its queries, on several threads: all clusters that are not
+// Every search calls take(id, candidates, reach) for each of its queries, on several threads. All clusters that are not
 // among the candidates lie at `reach` or beyond.
 class ExactSearch {
  public:
@@ -41,9 +41,10 @@ class ExactSearch {
     clusters_.prepare(form_, poll_);
   }
 
-  // Where groups are small against their distances, bytes cannot tell their members apart, nor can products. Given the
-  // share of searches in which more were about equally near than were kept, says whether it is worth searching in
-  // another way, and does so from now on: longer shortlists cost little, a more precise filter much.
+  // Makes later searches more precise if that pays, and returns whether it did. `unsure_share` is the share of searches
+  // in which more clusters were about equally near than were kept. If groups are small compared with the distances
+  // between them, neither bytes nor products can tell their members apart. Longer shortlists cost little and a more
+  // precise filter much, so longer shortlists are tried first.
   bool refine(double unsure_share) {
     if (form_ == FilterForm::bytes && candidates_ < 4 * keep_ && unsure_share > 1.0 / 32.0) {
       candidates_ *= 2;
@@ -57,7 +58,7 @@ class ExactSearch {
     return true;
   }
 
-  // Of all clusters; they are given by slot. What lies beyond `within` is of no use.
+  // `queries` are all clusters, in the order of their slots. Candidates beyond `within` are not needed.
   template <class Take>
   void all(const std::vector<ClusterId>& queries, double within, Take take) const {
     if (!on(Mechanism::mutual_first_pass)) return some(queries, take);
@@ -70,8 +71,8 @@ class ExactSearch {
     hand_over(queries, shortlists_of(clusters_, form_, queries, candidates_, threads_, poll_), take);
   }
 
-  // Where more are about equally near than are kept: every cluster whose lower bound is not beyond the nearest known,
-  // so that the nearest of all is among them.
+  // For queries with more clusters about equally near than are kept. The candidates are all clusters whose lower bound
+  // is at most the nearest known distance, so the nearest of all is among them.
   template <class Distance, class Take>
   void closely(const std::vector<ClusterId>& queries, Distance nearest_known, Take take) {
     if (queries.empty()) return;
@@ -93,7 +94,7 @@ class ExactSearch {
     });
   }
 
-  // work(begin, end) for pieces of [0, count), on the threads of the search.
+  // Calls work(begin, end) for pieces of [0, count), on the threads of the search.
   template <class Work>
   void each(std::size_t count, std::size_t piece, Work work) const {
     parallel_for(count, piece, threads_, poll_, work);
@@ -115,7 +116,7 @@ class ExactSearch {
 
   double in_true_units(float bound) const { return static_cast<double>(bound) * clusters_.bound_unit(); }
 
-  // So much more that what is as near as that stays within.
+  // A cut slightly above `distance`, so that clusters exactly as near stay below it.
   float cut_beyond(double distance) const {
     return static_cast<float>(std::max(distance / clusters_.bound_unit() * (1.0 + 1e-6), 1e-35));
   }

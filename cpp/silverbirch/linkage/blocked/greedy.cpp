@@ -1,11 +1,11 @@
-// The nearest pair of all is merged at each step, from a lazy heap of nearest neighbours.
+// Merges the nearest pair of all at each step, from a lazy heap of nearest neighbours.
 //
-// A cluster's list holds its nearest few among the clusters that existed when it looked, and all others of them come
-// after `reach`. A cluster that is formed looks at once, so of every pair the one formed later has it on its list or
-// beyond its reach: the first entry that still exists, or else the reach, is a lower bound for all pairs a cluster
-// answers for. The heap holds one such bound for each cluster. When an entry comes to the top, no pair is nearer: it is
-// merged. When a reach comes to the top, its cluster looks again. Entries are exact distances of unchanged clusters, so
-// nothing is rounded twice, and what is merged depends on exact distances and numbers alone.
+// The list of a cluster holds its nearest few among the clusters that existed at its last search. All others of these
+// lie at `reach` or beyond. A new cluster searches at once. So of every pair, the cluster formed later has the other
+// one on its list or beyond its reach: the first entry that still exists, or else the reach, is a lower bound for all
+// pairs that a cluster answers for. The heap holds one such bound per cluster. If the top is an entry, no pair is
+// nearer, and the pair is merged. If the top is a reach, its cluster searches again. Entries are exact distances of
+// unchanged clusters, so nothing is rounded twice, and the merges depend only on exact distances and numbers.
 #include "silverbirch/linkage/blocked/greedy.hpp"
 
 #include <algorithm>
@@ -37,13 +37,13 @@ class BlockedGreedy {
   Merges run() && {
     for (const auto& [a, b] : clusters_.duplicates()) merge(a, b, 0.0);
     clusters_.compact();
-    if (active_ > 1) first_look();
+    if (active_ > 1) first_search();
     while (active_ > 1) {
       const Key key = keys_.top();
       keys_.pop();
       if (!lists_[key.cluster].exists || key.version != lists_[key.cluster].version) continue;
-      if (key.other == kNobody)
-        look_again({key.cluster});
+      if (key.other == kNoCluster)
+        search_again({key.cluster});
       else if (skip_gone(key.cluster))
         push(key.cluster);
       else
@@ -53,23 +53,23 @@ class BlockedGreedy {
   }
 
  private:
-  // Of equal distances those come first that are not exact: then all ties are known, and the numbers decide.
+  // Among equal distances, bounds come before exact ones. So all ties are known before a merge, and the numbers decide.
   struct Key {
     double distance;
-    ClusterId cluster, other;  // other is kNobody where the distance is only a bound
+    ClusterId cluster, other;  // other is kNoCluster if the distance is only a bound
     std::uint32_t version;
 
     auto rank() const {
-      return std::tuple(distance, other != kNobody, std::min(cluster, other), std::max(cluster, other));
+      return std::tuple(distance, other != kNoCluster, std::min(cluster, other), std::max(cluster, other));
     }
-    bool operator<(const Key& than) const { return than.rank() < rank(); }  // the top of a queue is its greatest
+    bool operator<(const Key& than) const { return than.rank() < rank(); }  // the least key is the top of the queue
   };
 
   struct List {
     bool exists = true;
     std::uint32_t first = 0, end = 0;
-    std::uint32_t formed_at = 0, looked_at = 0;  // in merges
-    std::uint32_t version = 0;                   // of the key in the heap
+    std::uint32_t formed_at = 0, searched_at = 0;  // counted in merges
+    std::uint32_t version = 0;                     // version of the valid key in the heap
     NearestCluster reach;
   };
 
@@ -85,33 +85,33 @@ class BlockedGreedy {
     };
   }
 
-  void first_look() {
+  void first_search() {
     std::vector<ClusterId> all(clusters_.slots());
     for (std::size_t slot = 0; slot < all.size(); ++slot) all[slot] = clusters_.id_at(slot);
     search_.all(all, std::numeric_limits<double>::infinity(), take());
-    finish_look(all);
+    finish_search(all);
   }
 
-  void look_again(const std::vector<ClusterId>& queries) {
+  void search_again(const std::vector<ClusterId>& queries) {
     search_.some(queries, take());
-    finish_look(queries);
+    finish_search(queries);
   }
 
-  // Looks closely where the filter could not tell who is nearest.
-  void finish_look(const std::vector<ClusterId>& queries) {
+  // Searches closely for the queries where the filter could not tell which cluster is nearest.
+  void finish_search(const std::vector<ClusterId>& queries) {
     std::vector<ClusterId> unsure;
     std::copy_if(queries.begin(), queries.end(), std::back_inserter(unsure), [&](ClusterId id) { return empty(id); });
     search_.closely(unsure, [this](ClusterId id) { return lists_[id].reach.distance; }, take());
     for (const ClusterId id : queries) push(id);
   }
 
-  // Keeps what comes before everything else. If that is nothing, the reach is set to the nearest measured: a distance
-  // that is known to exist, for a closer look.
+  // Keeps the measured clusters that come before the reach. If there are none, the reach becomes the nearest measured
+  // distance, which is an upper bound for search_.closely.
   void assign(ClusterId id, std::vector<NearestCluster>& measured, double reach) {
     List& list = lists_[id];
-    // What the filter left out is at least as far as it says, up to the rounding of a distance in float64.
+    // The clusters that the filter left out are at least that far, up to the rounding of a distance in float64.
     list.reach = {0, reach * (1.0 - static_cast<double>(clusters_.dim() + 32) * 0x1p-53)};
-    list.looked_at = merges_;
+    list.searched_at = merges_;
     std::sort(measured.begin(), measured.end());
     if (measured.size() > kListLength) list.reach = std::min(list.reach, measured[kListLength]);
     list.first = list.end = 0;
@@ -120,11 +120,11 @@ class BlockedGreedy {
     if (list.end == 0 && !measured.empty()) list.reach = measured.front();
   }
 
-  // Drops entries from the front that have merged since; says whether there were any.
+  // Drops entries from the front that have merged since the search. Returns whether there were any.
   bool skip_gone(ClusterId id) {
     List& list = lists_[id];
     const std::uint32_t before = list.first;
-    const auto gone = [&](const List& other) { return !other.exists || other.formed_at > list.looked_at; };
+    const auto gone = [&](const List& other) { return !other.exists || other.formed_at > list.searched_at; };
     while (!empty(id) && gone(lists_[front(id).id])) ++list.first;
     return list.first != before;
   }
@@ -134,7 +134,7 @@ class BlockedGreedy {
     List& list = lists_[id];
     ++list.version;
     if (empty(id))
-      keys_.push({list.reach.distance, id, kNobody, list.version});
+      keys_.push({list.reach.distance, id, kNoCluster, list.version});
     else
       keys_.push({front(id).distance, id, front(id).id, list.version});
   }
@@ -143,7 +143,7 @@ class BlockedGreedy {
     const ClusterId a = std::min(key.cluster, key.other), b = std::max(key.cluster, key.other);
     merge(a, b, key.distance);
     if (on(Mechanism::compaction) && active_ <= clusters_.slots() / 4 * 3) clusters_.compact();
-    if (active_ > 1) look_again({b});
+    if (active_ > 1) search_again({b});
     progress_(history_.size(), lists_.size());
   }
 

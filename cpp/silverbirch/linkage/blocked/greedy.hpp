@@ -1,4 +1,4 @@
-// Exact clustering in high dimensions for the linkages that are not reducible; see blocked_rounds.hpp for the others.
+// Exact clustering in many dimensions for linkages that are not reducible; see rounds.hpp for the others.
 #pragma once
 
 #include "silverbirch/base/progress.hpp"
@@ -8,8 +8,8 @@
 
 namespace silverbirch {
 
-// Centroid linkage, with Vote::equal median: the greedy result, inversions included. Heights are squared distances. The
-// result does not depend on the number of threads nor on the instruction set.
+// Centroid linkage, or median with Vote::equal: the greedy result, inversions included. Heights are squared distances.
+// The result depends neither on the number of threads nor on the instruction set.
 Merges cluster_blocked_greedily(const FeaturesView& features, Vote vote, std::size_t threads, const Progress& progress);
 
 }  // namespace silverbirch

@@ -1,4 +1,4 @@
-// What each cluster remembers of its last search: its nearest few, and how far it has seen.
+// What each cluster remembers of its last search: its nearest few, and how far the search reached.
 #pragma once
 
 #include <algorithm>
@@ -10,24 +10,26 @@
 
 namespace silverbirch {
 
-// A list holds a cluster's candidates, each with its distance or a lower bound of it; all clusters that are not on it
-// lie at `reach` or beyond. Reducibility keeps bounds and reach true when clusters merge: d(A∪B, C) ≥ min(d(A, C),
-// d(B, C)) if A and B are nearest to each other. What merges with a listed cluster is listed under its new number, and
-// a merged cluster takes both lists. So as long as a listed cluster is nearer than the reach, it is the nearest of all
-// and no search is needed; and of the listed only those are measured whose bound does not say that they are farther.
+// A list holds a cluster's candidates, each with its distance or a lower bound of it. All clusters that are not listed
+// lie at `reach` or beyond. Reducibility keeps bounds and reach valid when clusters merge: if A and B are nearest to
+// each other, d(A∪B, C) ≥ min(d(A, C), d(B, C)). If a listed cluster merges, the result is listed under its new number.
+// A merged cluster takes both lists. So as long as a listed cluster is nearer than the reach, the nearest listed
+// cluster is the nearest of all, and no search is needed. Of the listed clusters, only those are measured whose bound
+// does not rule them out.
 //
-// What is on neither list of A and B is at least as far from A∪B as Lance and Williams' formula says of both reaches
-// [1967, "A General Theory of Classificatory Sorting Strategies"]: that is more than the lesser of the two. For average
-// linkage it is the weighted mean of both. For Ward linkage it depends on the weight of C,
+// A cluster C on neither list of A and B is at least as far from A∪B as the formula of Lance and Williams [1967, "A
+// General Theory of Classificatory Sorting Strategies"] gives for both reaches, which is more than the lesser reach.
+// For average linkage this is the weighted mean of both. For Ward linkage it depends on the weight of C,
 //   d(A∪B, C) = (n_A d(A, C) + n_B d(B, C) + n_C (d(A, C) + d(B, C) - d(A, B))) / (n_A + n_B + n_C),
-// but goes one way with it: no C gives less than both the least weight there is and an infinite one.
+// and is monotone in it: the least value is that for the least weight of all clusters, or that for an infinite one.
 //
-// Rounding: that is true of real numbers. A merged mean is off by at most 8u·extent (u = 2⁻⁵³, extent bounds the norm
-// of all means), which changes the root of a Ward distance by at most √weight times that and of an average distance by
-// that; a computed distance is off by a relative (dim + 32)·u. `seen` takes both from a bound for every level of merges
-// since, at most twice the depth of the deepest cluster. The formula would magnify what is to be taken off later, so it
-// is given what is `seen` already. What a list then calls nearest is what a search over all would have found, in the
-// same arithmetic, so the result does not depend on what happens to be listed.
+// Rounding: all this holds for real numbers. A merged mean is off by at most 8u·extent (u = 2⁻⁵³, extent bounds the
+// norm of all means). This changes the root of an average distance by at most as much, and the root of a Ward distance
+// by at most √weight times as much. A computed distance has a relative error of at most (dim + 32)·u. `seen` subtracts
+// both from a bound for every level of merges since, at most twice the depth of the deepest cluster. The formula would
+// magnify errors that are subtracted only afterwards, so its inputs are the values of `seen`. The nearest of a list is
+// then what a search over all clusters would find, in the same arithmetic. So the result does not depend on which
+// clusters happen to be listed.
 class NeighbourLists {
  public:
   NeighbourLists(const ClusterPanels& clusters, std::size_t keep)
@@ -43,10 +45,11 @@ class NeighbourLists {
     std::iota(into_.begin(), into_.end(), ClusterId{0});
   }
 
-  // A∪B takes the place of b. To be called while the two are still there, at their distance; and before it merges
-  // again, the nearest is to be asked for.
+  // A∪B takes the number b. Call this with the distance of the two, before the clusters themselves merge. Before b
+  // merges again, call `nearest` or `assign` for it, which shorten the joined list.
   void merge(ClusterId a, ClusterId b, double distance) {
-    // No bound is beyond a reach, so it holds for what merges with one that is not listed as well.
+    // If only one of the two lists has C, d(A∪B, C) ≥ min(its bound there, the other reach). This also keeps every
+    // bound at or below the reach, so that it stays valid if C merges with a cluster that is not listed.
     for (std::size_t i = 0; i < size_[b]; ++i) clip(list(b)[i], reach_[a]);
     for (std::size_t i = 0; i < size_[a]; ++i) clip(list(b)[size_[b] + i] = list(a)[i], reach_[b]);
     size_[b] += size_[a];
@@ -58,9 +61,9 @@ class NeighbourLists {
     deepest_ = std::max(deepest_, depth_[b]);
   }
 
-  // A new list: the nearest of some clusters, if all others lie at `reach` or beyond. Returns the nearest of all, and
-  // measures no more than it takes to know that. This and `nearest` may be called for different clusters on different
-  // threads.
+  // Writes a new list with the nearest of the candidates, if all other clusters lie at `reach` or beyond. Returns the
+  // nearest of all and measures no more candidates than that takes. `assign` and `nearest` may be called for different
+  // clusters on different threads.
   NearestCluster assign(ClusterId of, std::vector<Bounded>& candidates, double reach) {
     const auto nearer = [](const Bounded& x, const Bounded& y) { return x.distance < y.distance; };
     std::sort(candidates.begin(), candidates.end(), nearer);
@@ -80,11 +83,11 @@ class NeighbourLists {
     }
     size_[of] = 0;
     for (const Bounded& candidate : candidates)
-      if (candidate.distance < reach_[of]) list(of)[size_[of]++] = candidate;  // others cannot be of use any more
+      if (candidate.distance < reach_[of]) list(of)[size_[of]++] = candidate;  // others are of no use any more
     return nearest;
   }
 
-  // The nearest of the list as it is now. Needs `rename` before.
+  // The nearest of the list as it is now. Call `rename` first.
   NearestCluster nearest(ClusterId of) {
     std::vector<Bounded> candidates(list(of), list(of) + size_[of]);
     for (Bounded& candidate : candidates)
@@ -92,7 +95,7 @@ class NeighbourLists {
     return assign(of, candidates, reach_[of]);
   }
 
-  // Puts what has merged under its new number. Not while other threads do anything here.
+  // Updates the numbers of listed clusters that have merged. Not while other threads use the lists.
   void rename(ClusterId of) {
     Bounded* entries = list(of);
     Bounded* end = entries;
@@ -110,13 +113,13 @@ class NeighbourLists {
 
   double reach(ClusterId of) const { return reach_[of]; }
 
-  // Whether nothing outside the list is as near as that.
+  // Whether all clusters outside the list are farther than `distance`.
   bool certain(ClusterId of, double distance) const { return distance < seen(of, reach_[of]); }
 
  private:
   static void clip(Bounded& entry, double distance) { entry.distance = std::min(entry.distance, distance); }
 
-  // What is left of a bound for sure.
+  // What a bound still guarantees after the rounding of later merges.
   double seen(ClusterId of, double bound) const {
     const double levels = 2.0 * deepest_ + 2.0;
     const double weight = clusters_.distance_kind() == CfDistance::ward ? clusters_.weight(of) : 1.0;
@@ -126,7 +129,7 @@ class NeighbourLists {
     return root > 0.0 ? root * root : 0.0;
   }
 
-  // Never less than both, so its few roundings are no matter.
+  // The reach of A∪B by the formula above; never less than the lesser of the two reaches.
   double joined_reach(ClusterId a, ClusterId b, double distance) const {
     const double least = std::min(reach_[a], reach_[b]);
     const double weight_a = clusters_.weight(a), weight_b = clusters_.weight(b);
@@ -141,7 +144,7 @@ class NeighbourLists {
     return std::max(least, joined * (1.0 - roundings()));
   }
 
-  // What a computed distance is relatively off by, at most.
+  // An upper bound of the relative error of a computed distance.
   double roundings() const { return static_cast<double>(clusters_.dim() + 32) * 0x1p-53; }
 
   Bounded* list(ClusterId of) { return entries_.data() + of * 2 * keep_; }
@@ -153,7 +156,7 @@ class NeighbourLists {
 
   const ClusterPanels& clusters_;
   std::size_t keep_;
-  std::vector<Bounded> entries_;  // room for two lists, for a cluster that has just merged
+  std::vector<Bounded> entries_;  // room for two lists, as a cluster that has just merged needs
   std::vector<std::uint32_t> size_;
   std::vector<double> reach_;
   std::vector<std::uint32_t> measured_at_, merged_at_, depth_;  // the first two count merges

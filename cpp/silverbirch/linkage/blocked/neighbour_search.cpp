@@ -7,7 +7,7 @@ namespace {
 constexpr std::size_t kBlockPanels = 8;
 constexpr std::size_t kBlockSlots = kBlockPanels * kPanelLanes;
 
-// Compares the clusters of two blocks and offers each to the other.
+// Compares the clusters of two blocks and offers each cluster to the lists of the others.
 class BlockComparison {
  public:
   BlockComparison(const ClusterPanels& clusters, FilterForm form, Shortlists& lists)
@@ -27,14 +27,14 @@ class BlockComparison {
   }
 
  private:
-  void compare(const ClusterId* queries, std::size_t first, std::size_t panel, bool both_ways) {
+  void compare(const ClusterId* queries, std::size_t first, std::size_t panel, bool symmetric) {
     const std::size_t first_lane = panel * kPanelLanes;
-    const float* panel_cuts = both_ways ? lists_.cuts() + first_lane : kNoCuts.cuts;
+    const float* panel_cuts = symmetric ? lists_.cuts() + first_lane : kNoCuts.cuts;
     pack_.sweep(panel, lists_.cuts() + first, panel_cuts, [&](std::size_t query, std::size_t lane, float bound) {
       const ClusterId id = clusters_.id_at(first_lane + lane);
       if (id == queries[query]) return;
       lists_.offer(first + query, {bound, id});
-      if (both_ways) lists_.offer(first_lane + lane, {bound, queries[query]});
+      if (symmetric) lists_.offer(first_lane + lane, {bound, queries[query]});
     });
   }
 
@@ -68,7 +68,7 @@ Shortlists shortlists_of_all(const ClusterPanels& clusters, FilterForm form, std
 Shortlists shortlists_of(const ClusterPanels& clusters, FilterForm form, const std::vector<ClusterId>& queries,
                          std::size_t keep, std::size_t threads, const Progress& progress) {
   const std::size_t passes = (queries.size() + kQueriesAPass - 1) / kQueriesAPass;
-  // Few queries: each thread looks at a section of the panels. Many panels: sections short enough to stop in time.
+  // With few queries, each thread sweeps a section of the panels. Sections are short enough to stop soon.
   const std::size_t panel_work = std::min(queries.size(), kQueriesAPass) * kPanelLanes * clusters.dim();
   const std::size_t longest = std::max<std::size_t>((std::size_t{1} << 28) / panel_work, 1);
   const std::size_t wanted = threads == 1 ? 1 : (4 * threads + passes - 1) / passes;

@@ -1,5 +1,4 @@
-// Passes of the filter over all clusters: every candidate that may be near is handed on, to be measured
-// exactly.
+// Passes of the filter over all clusters: they list the candidates that may be near, to be measured exactly.
 #pragma once
 
 #include <algorithm>
@@ -14,10 +13,10 @@
 
 namespace silverbirch {
 
-// The queries of one pass: as many as a panel's partial sums stay in the nearest cache for.
+// The queries of one pass: for this many, the partial sums with a panel stay in the nearest cache.
 inline constexpr std::size_t kQueriesAPass = 64;
 
-// Some queries, packed for the filter, with room for its answers.
+// A number of queries, packed for the filter, and their bounds.
 class QueryPack {
  public:
   QueryPack(const ClusterPanels& clusters, FilterForm form)
@@ -31,7 +30,7 @@ class QueryPack {
     clusters_.pack(form_, queries, count, groups_.data());
   }
 
-  // Calls hit(query, lane, bound) for every bound of a panel that is less than the query's cut or the lane's.
+  // Calls hit(query, lane, bound) for every bound of a panel that is below the query's cut or the lane's.
   template <class Hit>
   void sweep(std::size_t panel, const float* query_cuts, const float* panel_cuts, Hit hit) {
     std::uint32_t hits[kQueriesAPass];
@@ -66,13 +65,12 @@ inline constexpr auto kNoCuts = [] {
   return none;
 }();
 
-// The shortlists of all clusters, by slot, of what lies before a cut. Every pair is looked at once, for both. The
-// blocks of a step have no cluster in common, so that threads never share a list (as in a tournament where everybody
-// meets everybody).
+// The shortlists of all clusters, by slot, with bounds below `cut`. Every pair is compared once, for both clusters. The
+// pairs of blocks of one step have no block in common, so threads never share a list (as in a round-robin tournament).
 Shortlists shortlists_of_all(const ClusterPanels& clusters, FilterForm form, std::size_t keep, float cut,
                              std::size_t threads, const Progress& progress);
 
-// The shortlists of some clusters, by their place in `queries`.
+// The shortlists of some clusters, in the order of `queries`.
 Shortlists shortlists_of(const ClusterPanels& clusters, FilterForm form, const std::vector<ClusterId>& queries,
                          std::size_t keep, std::size_t threads, const Progress& progress);
 

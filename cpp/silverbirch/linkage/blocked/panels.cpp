@@ -22,7 +22,7 @@ ClusterPanels::ClusterPanels(const FeaturesView& features, CfDistance distance, 
       id_of_(features.size),
       floats_(features.dim, kPanelExtraRows),
       bytes_(byte_rows(features.dim), kBytePanelExtraRows) {
-  if (features.size >= kNobody) throw std::invalid_argument("algorithm 'blocked' takes less than 2^32 - 1 objects");
+  if (features.size >= kNoCluster) throw std::invalid_argument("algorithm 'blocked' takes less than 2^32 - 1 objects");
   for (ClusterId i = 0; i < features.size; ++i) {
     std::copy_n(features[i].mean, dim_, row(i));
     if (vote == Vote::equal) {
@@ -37,7 +37,7 @@ ClusterPanels::ClusterPanels(const FeaturesView& features, CfDistance distance, 
 }
 
 FilterForm ClusterPanels::fastest_form() const {
-  constexpr std::size_t fewest = 32;  // measured: turning sums into bounds costs more than short sums
+  constexpr std::size_t fewest = 32;  // measured: turning sums into bounds costs more than shorter sums
   const bool bytes =
       on(Mechanism::byte_filter) && pair_filter().has_bytes() && dim_ >= fewest && dim_ <= kMostByteDimensions;
   return bytes ? FilterForm::bytes : fast_form();
@@ -48,7 +48,7 @@ void ClusterPanels::prepare(FilterForm form, const Progress& progress) {
   if (!panels.empty()) return;
   panels.resize(slots());
   for (std::size_t slot = 0; slot < this->panels() * kPanelLanes; ++slot) {
-    if (slot < slots() && id_of_[slot] != kNobody)
+    if (slot < slots() && id_of_[slot] != kNoCluster)
       fill(panels, slot);
     else
       clear(panels, slot);
@@ -79,8 +79,8 @@ void ClusterPanels::fill(PanelStore& panels, std::size_t slot) const {
     units_.convert_to_bytes(row(id), panels.lane(slot), kPanelLanes);
   else
     units_.convert(row(id), 1, panels.lane(slot), kPanelLanes);
-  double term = 0.0;  // centroid is average of clusters without spread
-  // In units of the largest, so that no quotient is too small for a float.
+  double term = 0.0;  // for centroid: average linkage without variances
+  // In units of the largest 1/weight, so that no quotient is too small for a float.
   if (distance_ == CfDistance::ward)
     term = std::max(least_weight_ / weight_[id], PanelUnits::kUnderflow) * (1.0 + 1e-6);
   if (distance_ == CfDistance::average) term = sse_[id] / weight_[id] / units_.bound_unit() * (1.0 - 1e-6);
@@ -120,14 +120,14 @@ void ClusterPanels::merge(ClusterId a, ClusterId b) {
     fill(panels, slot_of_[b]);
     clear(panels, slot_of_[a]);
   });
-  id_of_[slot_of_[a]] = kNobody;
+  id_of_[slot_of_[a]] = kNoCluster;
 }
 
 void ClusterPanels::compact() {
   std::size_t end = 0;
   for (std::size_t slot = 0; slot < slots(); ++slot) {
     const ClusterId id = id_of_[slot];
-    if (id == kNobody) continue;
+    if (id == kNoCluster) continue;
     if (slot != end) {
       for_each_store([&](PanelStore& panels) { panels.move(slot, end); });
       slot_of_[id] = static_cast<std::uint32_t>(end);

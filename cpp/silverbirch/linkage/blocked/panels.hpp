@@ -1,6 +1,6 @@
-// Clusters as cluster features: rows of float64 for exact distances, and panels of float32 and of bytes for the filter
-// (pair_filter.hpp) that says which of many distances are worth computing. For Ward (D4), average (D2) and centroid
-// (D0) linkage. The error bounds of the filter are in panel_units.hpp.
+// Clusters as cluster features: rows of float64 for exact distances, and panels of float32 or bytes for the filter
+// (pair_filter.hpp), which says which distances are worth computing. For Ward (D4), average (D2) and centroid (D0)
+// linkage. panel_units.hpp derives the error bounds of the filter.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@
 namespace silverbirch {
 
 using ClusterId = std::uint32_t;
-inline constexpr ClusterId kNobody = static_cast<ClusterId>(-1);
+inline constexpr ClusterId kNoCluster = static_cast<ClusterId>(-1);
 
-// Panels of one layout: for each slot some rows of coordinates, and then of what belongs to them.
+// Panels of one layout: rows of coordinates, then the extra rows.
 class PanelStore {
  public:
   PanelStore(std::size_t coordinate_rows, std::size_t extra_rows)
@@ -50,13 +50,13 @@ class ClusterPanels {
   std::size_t objects() const { return weight_.size(); }
   std::size_t slots() const { return id_of_.size(); }
   std::size_t panels() const { return (slots() + kPanelLanes - 1) / kPanelLanes; }
-  ClusterId id_at(std::size_t slot) const { return id_of_[slot]; }  // kNobody where a cluster was
+  ClusterId id_at(std::size_t slot) const { return id_of_[slot]; }  // kNoCluster if the cluster has merged
   double weight(ClusterId id) const { return weight_[id]; }
   double least_weight() const { return least_weight_; }
   double extent() const { return extent_; }
   CfDistance distance_kind() const { return distance_; }
 
-  // Symmetric to the bit, in float64 and in one order of operations.
+  // In float64, symmetric to the last bit, always by the same order of operations.
   double distance(ClusterId a, ClusterId b) const {
     const double gap = block_kernels().squared_gap(row(a), row(b), padded_dim_);
     if (distance_ == CfDistance::ward) return WardDistance::squared(gap, weight_[a], sse_[a], weight_[b], sse_[b]);
@@ -65,22 +65,24 @@ class ClusterPanels {
     return gap;
   }
 
-  // Pairs of clusters at the same place: merged one after the other, they leave one cluster at each. Their distance is
-  // zero and each would be nearest to all the others, so no search should have to tell them apart.
+  // Pairs of clusters at the same place. Merging these pairs in order leaves one cluster at each place. The distance of
+  // such a pair is zero, and each cluster would be a nearest neighbour of all the others, so no search should have to
+  // tell them apart.
   std::vector<std::pair<ClusterId, ClusterId>> duplicates() const;
 
-  // Puts A∪B in the place of b and removes a.
+  // Stores A∪B in place of b and removes a.
   void merge(ClusterId a, ClusterId b);
-  // Moves the clusters that still exist together, in the same order, so that passes do not run over the dead.
+  // Moves the remaining clusters together, in the same order, so that passes skip removed ones.
   void compact();
 
-  // Which form of the filter is the fastest; and to be called before a form is used, as panels take time and memory.
+  // The fastest form of the filter. Call prepare() before a form is used: it builds the panels, which takes time and
+  // memory.
   FilterForm fastest_form() const;
   void prepare(FilterForm form, const Progress& progress);
-  // What was prepared for a form will not be used any more.
+  // Frees the panels of a form that will not be used any more.
   void release(FilterForm form);
 
-  // Lower bounds of a panel's squared distances to packed queries; they are in units of bound_unit().
+  // Lower bounds of the squared distances between a panel and packed queries, in units of bound_unit().
   void bounds(FilterForm form, std::size_t panel, const FilterTile& tile) const;
   void pack(FilterForm form, const ClusterId* queries, std::size_t count, float* groups) const;
   std::size_t panel_rows(FilterForm form) const { return store(form).rows(); }
@@ -105,7 +107,7 @@ class ClusterPanels {
   std::size_t dim_, padded_dim_;
   CfDistance distance_;
   Vote vote_;
-  std::vector<double> weight_, sse_;  // by id, as the rows
+  std::vector<double> weight_, sse_;  // by id, as rows_
   AlignedDoubles rows_;
   double least_weight_ = 1.0;
   double extent_ = 0.0;

@@ -1,11 +1,11 @@
 // Rounds of reciprocal nearest neighbours [Murtagh 1983; Sumengen et al. 2021, "Scaling Hierarchical Agglomerative
-// Clustering to Billion-sized Datasets"; Yu et al. 2021, "ParChain"]: for a reducible linkage all pairs of clusters
-// that are nearest to each other may be merged at once.
+// Clustering to Billion-sized Datasets"; Yu et al. 2021, "ParChain"]: for a reducible linkage, all pairs of clusters
+// that are nearest to each other may merge at once.
 //
-// A cluster's neighbour is looked for only where it matters: of new clusters, and of those that somebody whose
-// neighbour is known calls its nearest. From any known one the way along nearest neighbours thus leads to a pair that
-// can merge, so each round has one. Whose neighbour is needed follows from the exact distances alone, not from lists,
-// threads or the filter, and so does the result.
+// A cluster searches its nearest neighbour only if needed: if it is new, or if it is the nearest neighbour of a cluster
+// whose own neighbour is known. So from any known cluster, the path along nearest neighbours leads to a pair that can
+// merge, and each round has at least one such pair. Which clusters search follows from exact distances alone, not from
+// lists, threads or the filter. So does the result.
 #include "silverbirch/linkage/blocked/rounds.hpp"
 
 #include <algorithm>
@@ -18,8 +18,8 @@ namespace silverbirch {
 
 namespace {
 
-// Measured: longer lists save searches and cost exact distances, of clusters that have merged since; from 16 to 24 it
-// is the same.
+// Measured: longer lists save searches, but cost exact distances to clusters that have merged since. From 16 to 24
+// there is no difference.
 constexpr std::size_t kListLength = 16;
 constexpr std::size_t kProbes = 64;
 
@@ -35,8 +35,8 @@ class BlockedRounds {
         active_(features.size),
         nearest_(features.size),
         known_(features.size, false),
-        followers_(features.size, kNobody),
-        next_(features.size, kNobody) {}
+        followers_(features.size, kNoCluster),
+        next_(features.size, kNoCluster) {}
 
   Merges run() && {
     for (const auto& [a, b] : clusters_.duplicates()) merge(a, b, 0.0);
@@ -69,16 +69,16 @@ class BlockedRounds {
     const double farthest = probe(all);
     const double within = on(Mechanism::first_cut) ? farthest : std::numeric_limits<double>::infinity();
     search_.all(all, within, take());
-    std::vector<ClusterId> lonely;  // who would have had to look farther
+    std::vector<ClusterId> far;  // their nearest cluster may lie beyond `within`
     for (const ClusterId id : unsure_among(all))
-      if (lists_.reach(id) > within) lonely.push_back(id);
-    if (!lonely.empty()) search_.some(lonely, take());
-    look_closely(all);
+      if (lists_.reach(id) > within) far.push_back(id);
+    if (!far.empty()) search_.some(far, take());
+    search_closely(all);
     for (const ClusterId id : all) follow(id);
     merge_pairs(all);
   }
 
-  // Some queries show which form of the filter is precise enough, and how far it is worth looking.
+  // A few queries show which form of the filter is precise enough, and up to which distance a search is worth its time.
   double probe(const std::vector<ClusterId>& all) {
     std::vector<ClusterId> probes;
     const std::size_t step = std::max<std::size_t>(all.size() / kProbes, kProbes);
@@ -93,7 +93,7 @@ class BlockedRounds {
     return farthest;
   }
 
-  // Finds the nearest neighbours of some clusters: from their lists if these reach far enough.
+  // Finds the nearest neighbours of some clusters: from their lists if these reach far enough, else by a search.
   void resolve(const std::vector<ClusterId>& wanted) {
     for (const ClusterId id : wanted) lists_.rename(id);
     search_.each(wanted.size(), 32, [&](std::size_t begin, std::size_t end) {
@@ -102,12 +102,12 @@ class BlockedRounds {
     const std::vector<ClusterId> unsure = on(Mechanism::neighbour_lists) ? unsure_among(wanted) : wanted;
     if (!unsure.empty()) {
       search_.some(unsure, take());
-      look_closely(unsure);
+      search_closely(unsure);
     }
     for (const ClusterId id : wanted) follow(id);
   }
 
-  void look_closely(const std::vector<ClusterId>& ids) {
+  void search_closely(const std::vector<ClusterId>& ids) {
     search_.closely(unsure_among(ids), [this](ClusterId id) { return nearest_[id].distance; }, take());
   }
 
@@ -153,8 +153,9 @@ class BlockedRounds {
     --active_;
   }
 
-  // Who calls whom its nearest, as a linked list for each: when a cluster merges, its followers' neighbours are
-  // unknown. Nobody stops following before that, so lists are only dropped whole.
+  // The followers of a cluster are those whose nearest neighbour it is, as a linked list. When it merges, the
+  // neighbours of its followers become unknown. A cluster follows the same neighbour until then, so a list is only ever
+  // dropped whole.
   void follow(ClusterId id) {
     const ClusterId leader = nearest_[id].id;
     known_[id] = true;
@@ -163,17 +164,17 @@ class BlockedRounds {
   }
 
   void forget_followers(ClusterId id) {
-    for (ClusterId f = followers_[id]; f != kNobody; f = next_[f]) known_[f] = false;
-    followers_[id] = kNobody;
+    for (ClusterId f = followers_[id]; f != kNoCluster; f = next_[f]) known_[f] = false;
+    followers_[id] = kNoCluster;
   }
 
-  // Where triangles are equilateral, rounding may put a merged cluster nearer to a third one than that one's known
-  // neighbour, and three may follow each other in a circle. Once all are looked up anew, the nearest pair of all is
-  // found.
+  // In an equilateral triangle, rounding may put a merged cluster nearer to a third one than that one's known
+  // neighbour, and three clusters may follow each other in a circle. Once all clusters have searched again, the nearest
+  // pair of all is found.
   void forget_all() {
-    std::fill(followers_.begin(), followers_.end(), kNobody);
+    std::fill(followers_.begin(), followers_.end(), kNoCluster);
     for (std::size_t slot = 0; slot < clusters_.slots(); ++slot)
-      if (const ClusterId id = clusters_.id_at(slot); id != kNobody) {
+      if (const ClusterId id = clusters_.id_at(slot); id != kNoCluster) {
         known_[id] = false;
         new_clusters_.push_back(id);
       }

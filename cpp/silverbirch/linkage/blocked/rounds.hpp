@@ -1,5 +1,5 @@
-// Exact clustering in high dimensions, where no index helps: all pairs are filtered in float32 by blocks, on several
-// threads, in memory linear in the objects.
+// Exact clustering in many dimensions, where no index helps: a float32 filter over all pairs, by blocks, on several
+// threads. Memory is linear in the number of objects.
 #pragma once
 
 #include "silverbirch/base/progress.hpp"
@@ -9,8 +9,8 @@
 
 namespace silverbirch {
 
-// Ward and average (of squared distances; with Vote::equal weighted) linkage. Heights are squared CF distances. The
-// result does not depend on the number of threads nor on the instruction set.
+// Ward and average linkage (of squared distances), or weighted with Vote::equal. Heights are squared CF distances. The
+// result depends neither on the number of threads nor on the instruction set.
 Merges cluster_blocked(const FeaturesView& features, CfDistance distance, Vote vote, std::size_t threads,
                        const Progress& progress);
 

@@ -15,8 +15,8 @@ struct Candidate {
   ClusterId id;
 };
 
-// Many lists side by side. Each keeps the `keep` candidates of the least bounds, and every candidate it does not keep
-// has a bound of at least its cut.
+// Many lists side by side. Each keeps the `keep` candidates with the least bounds. Every candidate that it drops has a
+// bound of at least its cut.
 class Shortlists {
  public:
   Shortlists(std::size_t count, std::size_t keep, float cut = std::numeric_limits<float>::infinity())
@@ -32,7 +32,7 @@ class Shortlists {
   }
 
   void join(std::size_t list, const Shortlists& others, std::size_t other) {
-    for (const Candidate* c = others.begin(other); c != others.end(other); ++c) add(list, *c);  // at its cut as well
+    for (const Candidate* c = others.begin(other); c != others.end(other); ++c) add(list, *c);  // even at the cut
     lower_cut(list, others.cut_[other]);
   }
 
@@ -61,7 +61,7 @@ class Shortlists {
   std::size_t keep_;
   std::vector<Candidate> candidates_;
   std::vector<std::size_t> size_;
-  std::vector<float, AlignedAllocator<float>> cut_;  // the filter reads whole vectors of them
+  std::vector<float, AlignedAllocator<float>> cut_;  // the filter reads whole vectors of cuts
 };
 
 }  // namespace silverbirch

@@ -1,9 +1,10 @@
 // Single linkage by Borůvka's minimum spanning tree over an index [Borůvka 1926; March, Ram & Gray 2010, "Fast
 // Euclidean minimum spanning tree"].
 //
-// In each round every component finds its shortest edge to another one, and all those edges join the tree. A point
-// remembers the nearest outside its component that it last found: that stays the nearest until the two are joined, and
-// its distance stays a lower bound for good, because components only grow. So few points have to search in a round.
+// In each round every component finds its shortest edge to another component, and all these edges join the tree. A
+// point remembers the nearest point outside its component that it found last. That one stays the nearest until the two
+// are joined, and its distance stays a lower bound for good, because components only grow. So few points search in a
+// round.
 #pragma once
 
 #include <algorithm>
@@ -94,8 +95,8 @@ class Boruvka {
     }
   }
 
-  // Only points whose lower bound does not exceed the shortest edge known for their component have to look. Other
-  // threads may shorten it meanwhile: that saves work but changes no component's edge.
+  // Only points whose lower bound is at most the shortest edge known for their component search. Other threads may
+  // shorten that edge meanwhile: this saves work but does not change which edge is the shortest.
   void search() {
     for (const std::uint32_t c : component_) bound_[c].store(shortest_[c].distance, std::memory_order_relaxed);
     const Progress polls{[&](std::size_t, std::size_t) { progress_.poll(); }};
@@ -124,7 +125,7 @@ class Boruvka {
     for (std::uint32_t c = 0; c < shortest_.size(); ++c) {
       if (shortest_[c].a == kNoSlot) continue;
       const std::uint32_t a = root(component_[shortest_[c].a]), b = root(component_[shortest_[c].b]);
-      if (a == b) continue;  // chosen from the other side already
+      if (a == b) continue;  // the other component chose this edge already
       parent[std::max(a, b)] = std::min(a, b);
       edges_.push_back(shortest_[c]);
     }
@@ -137,7 +138,7 @@ class Boruvka {
   std::vector<std::uint32_t> component_;
   std::vector<std::vector<std::uint32_t>> labels_;
   Components components_;
-  std::vector<NearestSlot> candidate_;  // nearest outside the component, when last looked for
+  std::vector<NearestSlot> candidate_;  // the nearest point outside the component at the last search
   std::vector<Edge> shortest_;          // by component
   std::vector<std::atomic<double>> bound_;
   std::vector<Edge> edges_;

@@ -37,14 +37,14 @@ IndexedClustering::IndexedClustering(const FeaturesView& features, CfDistance di
 
 bool IndexedClustering::pays() const {
   constexpr std::size_t kFewDimensions = 8, kTooFewToMatter = 128;
-  const std::size_t sample = dim_ <= 2 * kFewDimensions ? 256 : 32;  // a search that sees everything is dear
-  constexpr double kDearness = 6.0;  // of a leaf found through boxes against one scanned in a row
+  const std::size_t sample = dim_ <= 2 * kFewDimensions ? 256 : 32;  // a search that visits everything is expensive
+  constexpr double kLeafCost = 6.0;  // cost of a leaf found through boxes, in leaves scanned in sequence
   const std::size_t leaves = leaves_for(clusters_.slot_count(), kClusterLeaf);
   if (dim_ <= kFewDimensions && leaves <= kTooFewToMatter) return true;
   std::size_t visits = 0;
   for (std::size_t i = 0; i < sample; ++i)
     clusters_.nearest(static_cast<Slot>(i * clusters_.slot_count() / sample), {}, visits);
-  return kDearness * static_cast<double>(visits) < static_cast<double>(sample * leaves);
+  return kLeafCost * static_cast<double>(visits) < static_cast<double>(sample * leaves);
 }
 
 Merges IndexedClustering::run(bool by_rounds) && {

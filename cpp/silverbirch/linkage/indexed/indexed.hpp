@@ -1,5 +1,5 @@
-// Clustering by an index over the means: exact, in linear memory, and in low dimensions or clustered data far below
-// quadratic time.
+// Clustering with an index over the means: exact, in linear memory, and in few dimensions or for data in groups far
+// below quadratic time.
 #pragma once
 
 #include <cstddef>
@@ -20,10 +20,10 @@ class IndexedClustering {
   IndexedClustering(const FeaturesView& features, CfDistance distance, Vote vote, std::size_t threads,
                     const Progress& progress);
 
-  // Whether searches stay near: if a sample of them has to look at much of the index, plain scans are faster.
+  // Whether the index pays: if a sample of searches visits much of it, plain scans are faster.
   bool pays() const;
 
-  // by_rounds: only for reducible linkages
+  // by_rounds: only for reducible linkages.
   Merges run(bool by_rounds) &&;
   Merges run_single() &&;
 

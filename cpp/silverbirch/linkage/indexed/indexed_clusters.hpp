@@ -1,5 +1,5 @@
-// The clusters that still exist, in a packed kd-tree over their means: the exactly nearest one of each is found without
-// looking at all. Memory is linear in the clusters.
+// The clusters that still exist, in a packed kd-tree over their means, which finds the exactly nearest cluster of each
+// without measuring all. Memory is linear in the number of clusters.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,8 @@
 
 namespace silverbirch {
 
-// Two clusters that are to be merged; then, what is gone and where the merged cluster is.
+// Two clusters that are about to merge. After the merge, `from` is the removed slot and `into` that of the merged
+// cluster.
 struct MergingPair {
   Slot from, into;
   double distance;
@@ -27,7 +28,7 @@ struct MergingPair {
 
 class IndexedClusters {
  public:
-  // names: what each feature is called in the history of merges
+  // names: the name of each feature in the history of merges.
   IndexedClusters(const FeaturesView& features, const std::vector<std::uint32_t>& names, Nearness nearness, Vote vote,
                   std::size_t threads, const Progress& progress)
       : dim_(features.dim),
@@ -58,10 +59,10 @@ class IndexedClusters {
   std::uint32_t name(Slot slot) const { return now_.names[slot]; }
   bool exists(Slot slot) const { return now_.cluster[slot].weight > 0.0; }
   double weight(Slot slot) const { return now_.cluster[slot].weight; }
-  const double* mean(Slot slot) const { return lane(slot); }  // coordinates kLanes apart
+  const double* mean(Slot slot) const { return lane(slot); }  // coordinates are kLanes apart
   const PackedTree& tree() const { return tree_; }
 
-  // Has a copy in float32 made and kept up to date, through which `nearest` finds the same in less time.
+  // Makes a float32 copy and keeps it up to date. Through it, `nearest` finds the same clusters in less time.
   void filter_searches() {
     filter_.emplace(tree_, nearness_, threads_);
     filter_->pack(tree_, threads_, progress_);
@@ -69,7 +70,7 @@ class IndexedClusters {
         filtered_search().nearest_to_slot[static_cast<std::size_t>(nearness_)][IndexSearch::unrolled(dim_)];
   }
 
-  // Adds the leaves looked at in float64 to `visits`.
+  // Adds the number of leaves scanned in float64 to `visits`.
   NearestSlot nearest(Slot slot, NearestSlot known, std::size_t& visits) const {
     if (filter_ && find_filtered_(tree_, filter_->tree(), slot, known)) return known;
     return find_(tree_, slot, known, visits);
@@ -91,13 +92,13 @@ class IndexedClusters {
     return nearness_ == Nearness::ward ? gap / terms : nearness_ == Nearness::average ? gap + terms : gap;
   }
 
-  // The merged cluster takes the place of the heavier one, which is returned: its mean moves less.
+  // The merged cluster stays in the slot of the heavier one, because that mean moves less. Returns this slot.
   Slot merge(Slot a, Slot b) {
     --alive_;
     return unite(a, b);
   }
 
-  // All pairs, of which no two have a cluster in common.
+  // Merges all pairs; no two pairs may share a cluster.
   void merge(std::vector<MergingPair>& pairs, std::size_t threads) {
     parallel_for(pairs.size(), 512, threads, no_progress, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i)
@@ -106,9 +107,9 @@ class IndexedClusters {
     alive_ -= pairs.size();
   }
 
-  // Boxes that have grown, or hold what no longer exists, make searches slow. The dead are swept out within small nodes
-  // while that is enough, and when few are left all are put into kd-order anew. Returns the new slot of each old one,
-  // kNoSlot for the dead; nothing if there was nothing to do.
+  // Boxes that have grown, or contain removed clusters, make searches slow. As long as it suffices, clusters are only
+  // moved together within small nodes; when few are left, all are put into kd-order again. Returns the new slot of each
+  // old one, kNoSlot for removed clusters; an empty vector if nothing moved.
   std::vector<Slot> refresh() {
     if (alive_ < slot_count() / 5 * 3) return reorder();
     if (on(Mechanism::sweep_within_nodes) && alive_ < tidy_ / 16 * 13) return tidy();
@@ -117,10 +118,10 @@ class IndexedClusters {
 
  private:
   struct Cluster {
-    double weight, sse;  // no weight: nothing is there
+    double weight, sse;  // weight 0: the slot is empty
   };
 
-  // Nothing but what the two clusters consist of is written, and the boxes, which several threads may widen.
+  // Writes only to the two clusters and to the boxes, which several threads may widen at once.
   Slot unite(Slot a, Slot b) {
     if (now_.cluster[a].weight > now_.cluster[b].weight) std::swap(a, b);
     Cluster &from = now_.cluster[a], &into = now_.cluster[b];
@@ -137,7 +138,7 @@ class IndexedClusters {
     return b;
   }
 
-  // By slot.
+  // All arrays are indexed by slot.
   struct Clusters {
     Clusters(std::size_t count, std::size_t dim)
         : dim(dim),
@@ -173,10 +174,10 @@ class IndexedClusters {
     std::vector<std::uint32_t> names;
   };
 
-  // That of the tree in float32; nodes of eight fit into it.
+  // The shape of the float32 tree. Nodes with eight children fit into it.
   static constexpr KdShape kShape = {kClusterLeaf, kFilterLanes};
 
-  // Leaves the dead out and puts the others into kd-order.
+  // Drops the empty slots and puts the remaining clusters into kd-order.
   std::vector<Slot> reorder() {
     std::vector<KdKey> order = parallel_collect<KdKey>(slot_count(), threads_, [&](std::size_t slot, KdKey& key) {
       key = slot;
@@ -199,7 +200,7 @@ class IndexedClusters {
     return moved;
   }
 
-  // Moves what is left in each node of eight leaves to its front.
+  // Moves the remaining clusters of each node of eight leaves to its front.
   std::vector<Slot> tidy() {
     constexpr std::size_t kSpan = kLanes * kClusterLeaf;
     std::vector<Slot> moved(slot_count(), kNoSlot);
@@ -262,7 +263,7 @@ class IndexedClusters {
   std::size_t threads_;
   const Progress& progress_;
   std::size_t alive_;
-  std::size_t tidy_ = 0;  // how many there were when boxes were last packed
+  std::size_t tidy_ = 0;  // how many clusters there were when the boxes were last packed
   Clusters now_;
   PackedBoxes<double> boxes_;
   PackedTree tree_;

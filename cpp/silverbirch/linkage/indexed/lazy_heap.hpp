@@ -1,10 +1,10 @@
-// The greedy result for every linkage of features, reducible or not, without looking at all pairs: a lazy heap of
+// The greedy result for every linkage of features, reducible or not, without comparing all pairs: a lazy heap of
 // nearest neighbours over an index [after Müllner 2011, the generic algorithm].
 //
-// Every cluster has a key, the distance of the one that was nearest when it last looked. A new cluster looks at all, so
-// of every pair the younger one's key is no larger than its distance, and the smallest key of all belongs to the
-// nearest pair, if the neighbour it was computed from still exists. If not, that cluster looks again; nothing older has
-// come nearer, so its key was a lower bound all the time.
+// The key of a cluster is the distance of its nearest neighbour at its last search. A new cluster searches among all.
+// So for every pair, the key of the younger cluster is at most the distance of the pair, and the least key belongs to
+// the nearest pair, if its neighbour still exists. Otherwise that cluster searches again. No older cluster has come
+// nearer meanwhile, so its key was a lower bound all the time.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ class LazyHeap {
   void run(std::size_t threads) {
     const std::size_t merges = history_.size() + clusters_.alive() - 1;
     find_slots();
-    look_all(threads);
+    search_all(threads);
     while (clusters_.alive() > 1) {
       if (history_.size() % 64 == 0) progress_(history_.size(), merges);
       const Key key = heap_.top();
@@ -38,25 +38,25 @@ class LazyHeap {
       else if (nearest_[nearest_[key.name].of].version == nearest_[key.name].version_seen)
         merge(key);
       else
-        look(key.name);
+        search(key.name);
     }
   }
 
  private:
   struct Key {
-    std::uint64_t distance;  // the bits: distances are not negative, so they are in the order of the numbers
+    std::uint64_t distance;  // bits of the double: distances are not negative, so bits are ordered like numbers
     std::uint32_t name, version;
-    // Without a branch: nobody could foresee it.
+    // Without a branch, which would be mispredicted.
     bool operator<(const Key& other) const {
       return (distance < other.distance) | ((distance == other.distance) & (name < other.name));
     }
   };
 
-  // By name. Valid as long as the neighbour has the version it was seen with.
+  // Indexed by name. Valid as long as the neighbour still has the version `version_seen`.
   struct Neighbour {
     std::uint32_t of = 0, version_seen = 0;
     std::uint32_t version = 0;  // how often the cluster of this name has changed
-    Slot slot = kNoSlot;        // where the cluster of this name is
+    Slot slot = kNoSlot;        // the slot of the cluster of this name
   };
 
   void find_slots() {
@@ -71,8 +71,8 @@ class LazyHeap {
     return {std::bit_cast<std::uint64_t>(found.distance), name, own.version};
   }
 
-  // The key goes to the place of the first, which is done with.
-  void look(std::uint32_t name) {
+  // The new key replaces the top of the heap, which is not needed any more.
+  void search(std::uint32_t name) {
     progress_.poll();
     if (on(Mechanism::heap_prefetch))
       heap_.for_next([this](const Key& key) { __builtin_prefetch(&nearest_[key.name]); });
@@ -80,7 +80,7 @@ class LazyHeap {
     heap_.replace_top(key_from(name, clusters_.nearest(nearest_[name].slot, {}, visits)));
   }
 
-  void look_all(std::size_t threads) {
+  void search_all(std::size_t threads) {
     if (clusters_.alive() < 2) return;
     heap_ = MinHeap<Key>(clusters_.slot_count(), {std::bit_cast<std::uint64_t>(kBeyondAll), 0, 0});
     const Progress polls{[&](std::size_t, std::size_t) { progress_.poll(); }};
@@ -104,7 +104,7 @@ class LazyHeap {
     ++nearest_[other].version;
     if (clusters_.alive() == 1) return;
     if (!clusters_.refresh().empty()) find_slots();
-    look(name);
+    search(name);
   }
 
   IndexedClusters& clusters_;

@@ -2,13 +2,13 @@
 // [Bruynooghe 1977; Murtagh 1983; Sumengen et al. 2021, "Scaling hierarchical agglomerative clustering to billion-sized
 // datasets"; Yu et al. 2021, "ParChain"].
 //
-// Two clusters that are each other's nearest are merged sooner or later whatever happens elsewhere, so all such pairs
-// are merged at once. A round looks for the nearest of the new clusters, and of an old one whose nearest is gone only
-// where some cluster points at it. Pairs are in total order (distance, then pair_key), so following the nearest from
-// anywhere ends at a reciprocal pair and every round merges.
+// Two clusters that are nearest to each other merge sooner or later, whatever happens elsewhere. So all such pairs
+// merge at once. In a round the new clusters search for their nearest neighbours. An old cluster whose nearest
+// neighbour is gone searches only if another cluster points at it. Pairs are totally ordered (by distance, then by
+// pair_key). So a chain of nearest neighbours always ends at a reciprocal pair, and every round merges.
 //
-// The searches of a round only read, and no two of its pairs have a cluster in common, so both searching and merging
-// run on any number of threads with the same result.
+// The searches of a round only read, and no two of its pairs share a cluster. So searches and merges run on any number
+// of threads, with the same result.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +36,7 @@ class Rounds {
         progress_(progress),
         pointers_(clusters.slot_count(), kNowhere) {}
 
-  // Until no more than `few` clusters are left.
+  // Runs until at most `few` clusters are left.
   void run(std::size_t few = 1) {
     const std::size_t merges = history_.size() + clusters_.alive() - 1;
     std::vector<Slot> fresh(clusters_.slot_count());
@@ -45,9 +45,9 @@ class Rounds {
       progress_(history_.size(), merges);
       const bool many = fresh.size() >= clusters_.slot_count() / kFew;
       touched_.clear();
-      for (std::vector<Slot> queries = std::move(fresh); !queries.empty();) queries = look(std::move(queries));
+      for (std::vector<Slot> queries = std::move(fresh); !queries.empty();) queries = search(std::move(queries));
       if (many)
-        for (std::vector<Slot> queries = pointed_at(); !queries.empty();) queries = look(std::move(queries));
+        for (std::vector<Slot> queries = pointed_at(); !queries.empty();) queries = search(std::move(queries));
       fresh = merge_reciprocal();
       if (const std::vector<Slot> moved = clusters_.refresh(); !moved.empty()) move(moved, fresh);
     }
@@ -56,17 +56,17 @@ class Rounds {
   }
 
  private:
-  // Where one slot in so many is new, work in proportion to all slots is well spent.
+  // If at least one slot in this many is new, work proportional to all slots pays off.
   static constexpr std::size_t kFew = 16;
 
-  // Valid as long as the cluster pointed at is what it was.
+  // The nearest neighbour of a slot. Valid as long as the cluster pointed at has not changed.
   struct Pointer {
     Slot slot;
     std::uint32_t version_seen;
     double distance;
-    std::uint32_t version;  // of this slot: how often its cluster has changed
-    Slot merged_into;       // where this slot's cluster went
-    double rank;            // of this slot's cluster, see MergeHistory; here it is near at hand
+    std::uint32_t version;  // how often the cluster in this slot has changed
+    Slot merged_into;       // where the cluster of this slot went
+    double rank;            // rank of the cluster in this slot, see MergeHistory
   };
   static constexpr Pointer kNowhere = {kNoSlot, 0, kBeyondAll, 0, kNoSlot, 0.0};
 
@@ -93,7 +93,7 @@ class Rounds {
     return slots < worth_it ? 1 : threads_;
   }
 
-  // In the order they are given. The test reads only.
+  // The slots for which `test` holds, in the given order. `test` may only read.
   template <class Test>
   std::vector<Slot> those_of(const std::vector<Slot>& slots, Test test) const {
     return parallel_collect<Slot>(slots.size(), threads_for(slots.size()), [&](std::size_t i, Slot& place) {
@@ -120,10 +120,11 @@ class Rounds {
     });
   }
 
-  // Searches for all queries; returns what they point at that has to look again, each once, in order.
-  std::vector<Slot> look(std::vector<Slot> queries) {
+  // Searches for all queries. Returns the clusters at the ends of their chains that must search again, each once, in
+  // order.
+  std::vector<Slot> search(std::vector<Slot> queries) {
     const Progress polls{[&](std::size_t, std::size_t) { progress_.poll(); }};
-    // A search reads of other pointers only what became of their slots, which does not change meanwhile.
+    // Of other pointers, a search only reads what became of their slots, which does not change meanwhile.
     const std::size_t threads = threads_for(queries.size(), kSearchesWorthAThread);
     parallel_for(queries.size(), kPiece, threads, polls, [&](std::size_t begin, std::size_t end) {
       std::size_t visits = 0;
@@ -134,14 +135,14 @@ class Rounds {
     });
     touched_.insert(touched_.end(), queries.begin(), queries.end());
 
-    // By rounding or a tie a new one may be nearer to what it points at than what that has: without telling it,
-    // pointers could go round in a circle.
+    // By rounding or a tie, a new cluster may be nearer to its neighbour than that neighbour's own nearest. Then the
+    // neighbour must point back to it: otherwise pointers could form a circle.
     const auto is_nearer = [&](Slot from) {
       const auto [to, distance] = nearest_of(from);
       return valid(to) && precedes(distance, from, to, pointers_[to], to);
     };
     for (const Slot from : those_of(queries, is_nearer)) {
-      if (!is_nearer(from)) continue;  // than one that was told meanwhile
+      if (!is_nearer(from)) continue;  // its neighbour points to a nearer cluster by now
       const auto [to, distance] = nearest_of(from);
       point(to, from, distance);
       touched_.push_back(to);
@@ -153,15 +154,15 @@ class Rounds {
     return in_order(those_of(ends, [&](Slot end) { return !valid(end); }));
   }
 
-  // Follows the nearest of the nearest to a reciprocal pair, or to a cluster that has to look again. On the way the
-  // distances never grow.
+  // Follows nearest neighbours to a reciprocal pair, or to a cluster that must search again. Distances never grow along
+  // the path.
   Slot end_of_chain(Slot slot) const {
     for (std::size_t steps = 0; steps <= pointers_.size(); ++steps, slot = pointers_[slot].slot)
       if (!valid(slot) || (valid(pointers_[slot].slot) && pointers_[pointers_[slot].slot].slot == slot)) return slot;
     throw std::logic_error("nearest neighbours go round in a circle: please report this data");
   }
 
-  // The cluster that the former nearest one has become part of, if any: it bounds the search.
+  // The cluster that contains the former nearest neighbour now, if any: its distance limits the search.
   NearestSlot known_neighbour(Slot slot) const {
     const Slot former = pointers_[slot].slot;
     if (former == kNoSlot || !on(Mechanism::known_neighbours)) return {};
@@ -179,7 +180,7 @@ class Rounds {
     }));
   }
 
-  // Only pairs of which one has changed its pointer can have become reciprocal.
+  // A pair can only have become reciprocal if one of its clusters changed its pointer.
   std::vector<Slot> merge_reciprocal() {
     const auto is_reciprocal = [&](Slot a) {
       return clusters_.exists(a) && valid(a) && pointers_[pointers_[a].slot].slot == a && valid(pointers_[a].slot);
@@ -189,7 +190,7 @@ class Rounds {
     pairs.reserve(found.size());
     for (const Slot a : found) {
       const auto [b, distance] = nearest_of(a);
-      if (b == kNoSlot || pointers_[b].slot != a) continue;  // found from the other side already, or twice
+      if (b == kNoSlot || pointers_[b].slot != a) continue;  // already found from the other cluster, or twice
       pointers_[b].slot = kNoSlot;
       pairs.push_back({a, b, distance});
     }
@@ -214,7 +215,7 @@ class Rounds {
   }
 
   void move(const std::vector<Slot>& moved, std::vector<Slot>& fresh) {
-    UnsetVector<Pointer> pointers(clusters_.slot_count());  // nobody looks at a slot that none has moved to
+    UnsetVector<Pointer> pointers(clusters_.slot_count());  // slots that no cluster has moved to are never read
     const auto move_one = [&](std::size_t old) {
       if (moved[old] == kNoSlot) return;
       Pointer p = pointers_[old];

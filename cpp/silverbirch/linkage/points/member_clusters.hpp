@@ -1,10 +1,10 @@
-// Clusters that know their points, over an index of their means: the index proposes neighbours in order of a lower
-// bound of the linkage distance, the points decide. Memory is linear in the points.
+// Clusters that know their points, over an index of their means. The index proposes neighbours in the order of a lower
+// bound of the linkage distance; the points give the distance itself. Memory is linear in the number of points.
 //
-// complete² ≥ |mean gap|² + variance_a + variance_b, as a maximum is no less than a mean; average ≥ |mean gap|, by
+// complete² ≥ |mean gap|² + variance_a + variance_b, as a maximum is no less than a mean. average ≥ |mean gap|, by
 // Jensen's inequality. Weighted linkage is average linkage of points whose weights are halved at each merge.
 //
-// Where clusters are of a single point, and most searches are made then, the bound is the distance.
+// For clusters of a single point the bound is the distance. Most searches are of this kind.
 #pragma once
 
 #include <algorithm>
@@ -54,9 +54,9 @@ class MemberClusters {
     return search_(index_.tree(), slot, known, verification, visits);
   }
 
-  // Squared.
+  // The squared distance; any number above `limit` if it is above.
   double distance(Slot a, Slot b, double limit = kBeyondAll) const {
-    const bool swap = name(b) < name(a);  // the same order of additions whoever asks
+    const bool swap = name(b) < name(a);  // the same order of additions for (a, b) and (b, a)
     const Members first = members(swap ? b : a), second = members(swap ? a : b);
     if (!complete_ && first.count * second.count > kLong) return long_average(first, second);
     return between_(first, second, dim_, limit, margin_);
@@ -72,13 +72,13 @@ class MemberClusters {
     return into;
   }
 
-  // One after the other: they take memory from one place.
+  // One after the other, because all pairs allocate from the same blocks.
   void merge(std::vector<MergingPair>& pairs, std::size_t) {
     for (MergingPair& pair : pairs)
       if (merge(pair.from, pair.into) != pair.into) std::swap(pair.from, pair.into);
   }
 
-  // See IndexedClusters::refresh. Puts the points of near clusters together, too.
+  // See IndexedClusters::refresh. Also moves the points of near clusters next to each other.
   std::vector<Slot> refresh() {
     std::vector<Slot> moved = index_.refresh();
     if (moved.empty()) return moved;
@@ -104,7 +104,8 @@ class MemberClusters {
     return moved;
   }
 
-  // For clusters that change no more: balls around blocks make the search for the farthest pair of large ones cheap.
+  // For clusters that will not change any more: encloses blocks of points in balls, which make the search for the
+  // farthest pair of large clusters cheap.
   void settle() {
     if (!complete_ || !on(Mechanism::balls)) return;
     std::size_t used = 0;
@@ -122,17 +123,17 @@ class MemberClusters {
   }
 
  private:
-  // The relative error of a mean after many merges, generously.
+  // A generous bound of the relative error of a mean after many merges.
   static constexpr double kMeanError = 1e-12;
 
-  // So many pairs of points take some tenths of a second.
+  // The distances of this many pairs of points take some tenths of a second.
   static constexpr std::size_t kLong = std::size_t{1} << 27;
 
-  // Where the points of a cluster are, if there are several.
+  // Where the points of a cluster are stored, if it has more than one.
   struct Run {
-    std::size_t begin = 0;       // in blocks
-    std::uint32_t count = 1;     // of points
-    std::uint32_t capacity = 0;  // in blocks
+    std::size_t begin = 0;       // number of the first block
+    std::uint32_t count = 1;     // number of points
+    std::uint32_t capacity = 0;  // number of blocks
     double radius = 0.0;
   };
 
@@ -151,7 +152,7 @@ class MemberClusters {
         index_.mean(slot), blocks_.data() + run.begin * stride(), run.count, index_.weight(slot), run.radius, balls};
   }
 
-  // In pieces, so that a computation of seconds can be stopped. After that nobody looks at the result.
+  // In pieces, so that a computation of seconds can be stopped. The result is not used after that.
   double long_average(const Members& a, const Members& b) const {
     constexpr std::size_t kPiece = 64 * kLanes;
     double sum = 0.0;
@@ -166,7 +167,7 @@ class MemberClusters {
     return mean * mean;
   }
 
-  // A ball around the points of a block, in the given lane: about the middle of their box.
+  // Writes a ball around the points of a block to a lane of `ball`. Its centre is the middle of their box.
   void enclose(const double* points, double* ball) const {
     for (std::size_t k = 0; k < dim_; ++k) {
       const auto [least, most] = std::minmax_element(points + k * kLanes, points + (k + 1) * kLanes);
@@ -178,7 +179,7 @@ class MemberClusters {
   void reserve(Run& run, std::size_t capacity) {
     if (run.capacity >= capacity) return;
     const std::size_t begin = blocks_.size() / stride();
-    // Clusters that grow point by point are copied seldom.
+    // Doubling the capacity keeps clusters that grow point by point from being copied often.
     const std::size_t roomy = std::max(capacity, run.capacity >= 4 ? std::size_t{2} * run.capacity : 0);
     blocks_.resize(blocks_.size() + roomy * stride());
     std::copy_n(block(run.begin), run.capacity * stride(), block(begin));
@@ -188,7 +189,7 @@ class MemberClusters {
 
   void give_block(Slot slot) {
     Run& run = runs_[slot];
-    if (run.count > 1) return;  // has some
+    if (run.count > 1) return;  // it has a block already
     const double* mean = index_.mean(slot);
     reserve(run, 1);
     for (std::size_t l = 0; l < kLanes; ++l) {
@@ -197,7 +198,7 @@ class MemberClusters {
     }
   }
 
-  // After the index has merged the two.
+  // Called after the index has merged the two.
   void append(Slot slot, Slot from_slot) {
     const Run from = runs_[from_slot];
     Run& run = runs_[slot];

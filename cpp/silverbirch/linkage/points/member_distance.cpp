@@ -6,7 +6,7 @@
 namespace silverbirch {
 namespace {
 
-// What rounding may add to a bound that is as near as this.
+// A relative margin for the rounding of bounds.
 constexpr double kSlack = 1e-12;
 
 // So many vectors of pairs are compared sooner than thought about.
@@ -84,8 +84,8 @@ SILVERBIRCH_INLINE double farthest_of_all_pairs(const Members& a, const Members&
   return largest_of(most);
 }
 
-// The farthest of b from a point, if farther than `most`. Blocks hold near points: only those are looked at whose balls
-// reach far enough.
+// The squared distance from a point to the farthest point of b, if above `most`; else `most`. The points of a block are
+// near each other, so only blocks whose balls reach far enough are scanned.
 template <std::size_t Dim>
 SILVERBIRCH_INLINE double farthest_by_balls(const Members& b, std::size_t dim, const double* point, double most) {
   const std::size_t block_count = blocks_for(b.count);
@@ -107,19 +107,19 @@ SILVERBIRCH_INLINE double farthest_by_balls(const Members& b, std::size_t dim, c
   return most;
 }
 
-// The farthest pair of two clusters of more than one point each.
+// The farthest pair of two clusters that have several points each.
 template <std::size_t Dim>
 double farthest_pair(const Members& a, const Members& b, std::size_t dim, double limit) {
   if (on(Mechanism::few_pairs) && a.count * blocks_for(b.count) <= kFewPairs)
     return farthest_of_all_pairs<Dim>(a, b, dim);
-  // From far end to far end: mostly ends at the farthest pair, or at one that is too far.
+  // From one far end to the other and back: this usually finds the farthest pair, or one that is too far.
   const Farthest there = farthest_member<Dim>(b, dim, a.mean);
   const Farthest back = farthest_member<Dim>(a, dim, there.point);
   if (back.squared_distance > limit) return back.squared_distance;
   double most = larger(back.squared_distance, farthest_distance<Dim>(b.blocks, b.count, dim, back.point));
   if (most > limit) return most;
 
-  // A point can only be an end of the farthest pair if it is far enough from the middle of b.
+  // A point can be an end of a farther pair only if it is far enough from the mean of b.
   const double* end = a.blocks + blocks_for(a.count) * member_block_doubles(dim);
   for (const double* block = a.blocks; block != end; block += member_block_doubles(dim)) {
     for (std::size_t p = 0; p < kParts; ++p) {
@@ -187,7 +187,7 @@ double average(const Members& first, const Members& second, std::size_t dim, dou
     const double mean = distance_sum<Dim>(b, dim, a.mean) / b.weight;
     return mean * mean;
   }
-  // By Jensen's inequality the mean distance to the points of a cluster is no less than the distance to their mean.
+  // By Jensen's inequality, the mean distance to the points of a cluster is at least the distance to their mean.
   const double far = __builtin_sqrt(limit) * (1.0 + kSlack) + margin;
   double least = distance_sum<Dim>(a, dim, b.mean) / a.weight;
   if (least > far) return least * least;
@@ -200,7 +200,7 @@ double average(const Members& first, const Members& second, std::size_t dim, dou
 
 }  // namespace
 
-// One entry for each dimension with loops of fixed length, after the one for all others.
+// Entry d is for d dimensions, with loops of fixed length; entry 0 is for all other dimensions.
 #define SILVERBIRCH_FOR_DIMENSIONS(function) \
   {function<0>, function<1>, function<2>, function<3>, function<4>, function<5>, function<6>, function<7>, function<8>}
 

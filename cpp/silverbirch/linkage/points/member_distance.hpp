@@ -1,7 +1,8 @@
-// Complete and average linkage of two clusters from the points they hold, chosen for the machine's vector unit.
+// Complete and average linkage distances of two clusters from their points.
 //
-// The points of a cluster lie eight to a block: row k of the block holds coordinate k of all eight, the last row their
-// weights. Unused lanes repeat a point of the cluster with no weight, so they change neither a maximum nor a sum.
+// The points of a cluster are stored eight to a block. Row k of a block holds coordinate k of all eight points, the
+// last row their weights. Unused lanes repeat a point of the cluster with weight zero, so they change neither a maximum
+// nor a sum.
 #pragma once
 
 #include <array>
@@ -14,29 +15,29 @@
 namespace silverbirch {
 
 struct Members {
-  const double* mean;    // coordinates kLanes apart; of a single point, the point
-  const double* blocks;  // not used where there is one point only
+  const double* mean;    // coordinates are kLanes apart; for a single point, the point itself
+  const double* blocks;  // not used for a single point
   std::size_t count;
   double weight;        // of all points
-  double radius;        // no point is farther from the mean; for complete linkage
-  const double* balls;  // one around each block of points, if at hand: like points, with the radius for the weight
+  double radius;        // at least the distance of any point from the mean; for complete linkage
+  const double* balls;  // a ball around each block, or null: stored like points, with the radius as weight
 };
 
 constexpr std::size_t member_block_doubles(std::size_t dim) { return (dim + 1) * kLanes; }
 
 struct MemberDistance {
-  static constexpr std::size_t kUnrolled = 8;  // dimensions with loops of fixed length; 0 stands for all others
+  static constexpr std::size_t kUnrolled = 8;  // dimensions with loops of fixed length; entry 0 is for all others
 
-  // The squared linkage distance, or any number above `limit` if it is above. Means may be off by `margin`. a and b
-  // may be exchanged: complete linkage does not depend on it, average linkage in its rounding only.
+  // The squared linkage distance; any number above `limit` if it is above. Means may be off by `margin`. Exchanging a
+  // and b does not change complete linkage, and changes average linkage only in its rounding.
   using Between = double (*)(const Members& a, const Members& b, std::size_t dim, double limit, double margin);
   std::array<Between, kUnrolled + 1> complete, average;
 
-  // The distances of all pairs, each times both weights, added up. The points are in blocks, even if there is one only.
+  // The sum over all pairs of their distance times both weights. The points are in blocks, even a single one.
   using Sum = double (*)(const Members& a, const Members& b, std::size_t dim);
   std::array<Sum, kUnrolled + 1> sum;
 
-  // The squared distance of the farthest of some points from a point; coordinates of the point kLanes apart.
+  // The squared distance from `point` to the farthest of some points. The coordinates of `point` are kLanes apart.
   double (*farthest)(const double* blocks, std::size_t count, std::size_t dim, const double* point);
 
   static std::size_t unrolled(std::size_t dim) {

@@ -15,15 +15,15 @@ namespace {
 
 bool is_maximum(const Linkage& linkage) { return linkage.over_pairs == OverPairs::maximum; }
 
-// Where clusters are few and large it is cheaper to compute all their distances once than to search among them again
-// and again. Measured: the product of points and clusters decides, and complete linkage has cheaper searches.
+// If clusters are few and large, it is cheaper to compute all their distances once than to search again and again.
+// Measured: the product of points and clusters decides, and searches are cheaper in complete linkage.
 std::size_t few_clusters(const Linkage& linkage, std::size_t points) {
   if (!on(Mechanism::last_by_matrix)) return 1;
   const double root = std::sqrt(static_cast<double>(points));
   return static_cast<std::size_t>(is_maximum(linkage) ? root : 2.0 * root);
 }
 
-// The merges of what is left, in numbers of its own, recorded under the names the clusters have.
+// Records the merges of the remaining clusters, which have numbers of their own, under their names.
 class LastMerges {
  public:
   LastMerges(MergeHistory& history, std::vector<std::uint32_t> names, bool squared)
@@ -42,7 +42,7 @@ class LastMerges {
   std::size_t size_ = 0;
 };
 
-// Points have no spread, and a maximum over them takes no weights.
+// Points have no spread, and a maximum over points ignores weights.
 Features plain_points(const FeaturesView& points, const Linkage& linkage) {
   Features plain;
   plain.dim = points.dim;
@@ -68,13 +68,13 @@ VerifiedClustering::VerifiedClustering(const FeaturesView& points, const Linkage
 
 bool VerifiedClustering::pays() const {
   constexpr std::size_t kSample = 256, kTooFewToMatter = 32;
-  constexpr double kDearness = 2.0;  // of a leaf found through boxes against a part of a distance matrix
+  constexpr double kLeafCost = 2.0;  // cost of a leaf found through boxes, in leaves of a distance matrix
   const std::size_t leaves = leaves_for(clusters_->slot_count(), kClusterLeaf);
   if (leaves <= kTooFewToMatter) return true;
   std::size_t visits = 0;
   for (std::size_t i = 0; i < kSample; ++i)
     clusters_->nearest(static_cast<Slot>(i * clusters_->slot_count() / kSample), {}, visits);
-  return kDearness * static_cast<double>(visits) < static_cast<double>(kSample * leaves);
+  return kLeafCost * static_cast<double>(visits) < static_cast<double>(kSample * leaves);
 }
 
 Merges VerifiedClustering::run() && {
@@ -82,11 +82,11 @@ Merges VerifiedClustering::run() && {
   return with_formula<Merges>(linkage_, [&]<Recurrence Formula>(Formula) { return finish<Formula>(); });
 }
 
-// By a distance matrix of the clusters that are left.
+// Finishes with a distance matrix of the remaining clusters.
 template <Recurrence Formula>
 Merges VerifiedClustering::finish() {
   clusters_->settle();
-  const bool squared = is_maximum(linkage_);  // a maximum of squares is the square of the maximum
+  const bool squared = is_maximum(linkage_);  // the maximum of squares is the square of the maximum
   std::vector<Slot> left;
   std::vector<std::uint32_t> names;
   std::vector<double> weights;

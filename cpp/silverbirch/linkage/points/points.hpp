@@ -10,12 +10,12 @@
 
 namespace silverbirch {
 
-// Of linkages that are a maximum or a mean over pairs.
+// For linkages that are a maximum or a mean over pairs of points.
 class VerifiedClustering {
  public:
   VerifiedClustering(const FeaturesView& points, const Linkage& linkage, std::size_t threads, const Progress& progress);
 
-  // Whether searches stay near: if a sample of them has to look at much of the index, a distance matrix is faster.
+  // Whether the index pays: if a sample of searches visits much of it, a distance matrix is faster.
   bool pays() const;
 
   // Heights are squared distances.
@@ -30,7 +30,7 @@ class VerifiedClustering {
   std::size_t threads_;
   const Progress& progress_;
   MergeHistory history_;
-  std::optional<MemberClusters> clusters_;  // made once the duplicates are merged
+  std::optional<MemberClusters> clusters_;  // built after duplicates are merged
 };
 
 }  // namespace silverbirch

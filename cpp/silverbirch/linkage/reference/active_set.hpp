@@ -1,4 +1,4 @@
-// The clusters that still exist, by number, ascending.
+// The numbers of the clusters that still exist, ascending.
 #pragma once
 
 #include <algorithm>

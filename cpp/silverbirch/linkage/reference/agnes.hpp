@@ -1,4 +1,5 @@
-// AGNES: look at every pair, merge the nearest, repeat [Kaufman & Rousseeuw 1990]. Cubic; the reference for all others.
+// AGNES: compares all pairs, merges the nearest, repeats [Kaufman & Rousseeuw 1990]. Cubic time. The others are tested
+// against it.
 #pragma once
 
 #include "silverbirch/base/progress.hpp"

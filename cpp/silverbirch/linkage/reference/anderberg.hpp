@@ -1,6 +1,6 @@
-// AGNES with remembered nearest neighbours [Anderberg 1973]: each cluster knows its nearest one of a larger number, and
-// after a merge only the clusters that it concerns look again. Cubic at worst, close to quadratic in practice, and the
-// true greedy result for every linkage.
+// AGNES with remembered nearest neighbours [Anderberg 1973]. Each cluster remembers its nearest cluster among those
+// with larger numbers. After a merge, only clusters whose neighbour was merged search again. Cubic time at worst, close
+// to quadratic in practice. Gives the greedy result for every linkage.
 #pragma once
 
 #include "silverbirch/base/progress.hpp"
@@ -21,11 +21,11 @@ void anderberg(Space& space, MergeHistory& history, const Progress& progress) {
 
     space.each_before(b, [&](std::size_t id, double to_merged) {
       Neighbour& known = nearest[id];
-      if (known.id == a || known.id == b) return;  // looks again below
+      if (known.id == a || known.id == b) return;  // searches again below
       if (to_merged < known.distance || (to_merged == known.distance && b < known.id)) known = {b, to_merged};
     });
     for (const std::size_t id : space.active())
-      if (id == b || (id < b && (nearest[id].id == a || nearest[id].id == b))) nearest.look(id);
+      if (id == b || (id < b && (nearest[id].id == a || nearest[id].id == b))) nearest.search(id);
     progress(history.size(), objects - 1);
   }
 }

@@ -1,5 +1,6 @@
-// What an algorithm sees of the clusters it merges. The formula lives in the space, the strategy in the algorithm:
-// agnes, anderberg, nn_chain and generic each are written once, for distance matrices and for cluster features alike.
+// The interface between an algorithm and the clusters it merges. The space knows the formula, the algorithm the
+// strategy: agnes, anderberg, nn_chain and generic are each written once, for distance matrices and for cluster
+// features.
 #pragma once
 
 #include <concepts>
@@ -14,10 +15,10 @@ struct Neighbour {
   double distance;
 };
 
-// distance(a, b) is symmetric to the bit. nearest(a) looks at all other clusters, nearest_after(a) at those of a larger
-// number; the lowest number wins among equals; there must be one to find. merge(a, b) puts A∪B in the place of b and
-// removes a. each_before(b, visit) calls visit(id, distance) for the clusters of a smaller number than b. prototype(a)
-// is the object that stands for a cluster, where the linkage has one.
+// distance(a, b) is symmetric to the last bit. nearest(a) searches all other clusters, nearest_after(a) those with a
+// larger number; there must be one, and the lowest number wins among equals. merge(a, b) stores A∪B in place of b and
+// removes a. each_before(b, visit) calls visit(id, distance) for all clusters with a smaller number than b.
+// prototype(a) is the object that represents a cluster, if the linkage has one.
 template <class Space>
 concept ClusterSpace = requires(Space space, const Space& seen, std::size_t a, void (*visit)(std::size_t, double)) {
   { seen.active() } -> std::same_as<const ActiveSet&>;

@@ -1,7 +1,8 @@
-// Clusters given by their cluster features: distances are computed when asked for, in memory linear in the clusters.
+// Clusters given by their cluster features. Distances are computed on demand; memory is linear in the number of
+// clusters.
 //
 // Merging features instead of distances is the paper's "CF aggregation". For ward (D4), average of squared distances
-// (D2) and centroid (D0) it is the same as the Lance-Williams recurrence, by algebra.
+// (D2) and centroid (D0) it equals the Lance-Williams recurrence, by algebra.
 #pragma once
 
 #include <vector>
@@ -55,14 +56,14 @@ class FeatureSpace {
     for (auto id = active_.begin(); *id != b; ++id) visit(*id, distances_[slot_of_[*id]]);
   }
 
-  // Before any merge: the distances of one object to all, itself included; row has room for padding.
+  // The distances of one object to all objects, itself included. Only before any merge. `row` has room for padding.
   void distances_from(std::size_t object, double* row) const {
     std::vector<double> mean(dim_);
     block_kernels().distances(distance_, blocks_.data(), dim_, slot(object).load(mean.data()),
                               blocks_for(id_of_.size()), row);
   }
 
-  // Before any merge: the distances of kTileQueries objects to those of some blocks, a row each.
+  // The distances of kTileQueries objects to the objects of some blocks, one row per query. Only before any merge.
   void tile_distances(const Feature* queries, std::size_t first_block, std::size_t block_count, double* rows) const {
     if (!on(Mechanism::tiles)) {
       for (std::size_t q = 0; q < kTileQueries; ++q)
@@ -95,7 +96,7 @@ class FeatureSpace {
     return {id_of_[found.slot], found.squared_distance};
   }
 
-  // Moves the clusters that still exist together, in the same order, so that scans do not run over the dead.
+  // Moves the remaining clusters together, in the same order, so that scans skip removed ones.
   void compact() {
     std::size_t end = 0;
     for (const std::size_t id : active_) {

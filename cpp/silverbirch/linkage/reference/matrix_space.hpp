@@ -1,4 +1,4 @@
-// Clusters given by a distance matrix and a Lance-Williams recurrence; the matrix is overwritten.
+// Clusters given by a distance matrix, which is overwritten, and a Lance-Williams recurrence.
 #pragma once
 
 #include <vector>

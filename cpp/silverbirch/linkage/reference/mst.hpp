@@ -1,4 +1,4 @@
-// Single linkage from a minimum spanning tree [Gower & Ross 1969; Prim 1957]: quadratic time, linear memory.
+// Single linkage from a minimum spanning tree [Gower & Ross 1969; Prim 1957]. Quadratic time, linear memory.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace silverbirch {
 
-// distances_from(object, row): fills row[i] with the distance to each object i; row has room for padding.
+// distances_from(object, row) sets row[i] to the distance from `object` to object i; `row` has room for padding.
 template <class DistancesFrom>
 void mst(std::size_t objects, DistancesFrom distances_from, MergeHistory& history, const Progress& progress) {
   struct Edge {

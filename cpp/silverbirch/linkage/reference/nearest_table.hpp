@@ -1,4 +1,4 @@
-// What each cluster remembers of its nearest one of a larger number; for anderberg and generic.
+// For each cluster, its nearest cluster among those with larger numbers; used by anderberg and generic.
 #pragma once
 
 #include <vector>
@@ -13,13 +13,13 @@ class NearestTable {
  public:
   NearestTable(const Space& space, const Progress& progress)
       : space_(space), progress_(progress), nearest_(space.active().size(), {kNowhere, 0.0}) {
-    for (const std::size_t id : space.active()) look(id);
+    for (const std::size_t id : space.active()) search(id);
   }
 
   Neighbour& operator[](std::size_t id) { return nearest_[id]; }
 
-  // Finds the nearest one anew; there is none for the cluster of the largest number.
-  void look(std::size_t id) {
+  // Searches the nearest cluster again. The cluster with the largest number has none.
+  void search(std::size_t id) {
     progress_.poll();
     if (space_.active().after(id) == space_.active().end())
       nearest_[id].id = kNowhere;
@@ -27,8 +27,8 @@ class NearestTable {
       nearest_[id] = space_.nearest_after(id);
   }
 
-  // The cluster with the least distance, the lowest number among equals. A plain scan: a merge costs a pass over all
-  // clusters in any case, so a heap would save nothing.
+  // The cluster with the least distance, the lowest number among equals. A plain scan is enough: every merge passes
+  // over all clusters anyway, so a heap would save nothing.
   std::size_t closest() const {
     std::size_t best = kNowhere;
     for (const std::size_t id : space_.active())

@@ -1,6 +1,6 @@
-// NN-chain [Benzécri 1982; Murtagh 1983]: follow nearest neighbours until two are nearest to each other, merge them, go
-// on from where the chain stood. Quadratic. For reducible linkages the dendrogram is the greedy one; for centroid,
-// median and medoid it is a different one, as the paper says.
+// NN-chain [Benzécri 1982; Murtagh 1983]: follows nearest neighbours until two clusters are nearest to each other,
+// merges them, and goes on from the rest of the chain. Quadratic time. For reducible linkages the dendrogram is the
+// greedy one; for centroid, median and medoid it differs, as the paper says.
 #pragma once
 
 #include <algorithm>
@@ -44,8 +44,8 @@ void nn_chain(Space& space, History& history, const Progress& progress) {
       }
     }
     if (in_chain[next.id]) {
-      // Only where the linkage is not reducible: a merge has come nearer to an earlier link. Take the chain up from
-      // there.
+      // Happens only if the linkage is not reducible: a merged cluster came nearer to an earlier element of the chain.
+      // Go on from that element.
       while (chain.back() != next.id) pop();
     } else {
       chain.push_back(next.id);

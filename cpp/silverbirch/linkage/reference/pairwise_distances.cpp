@@ -10,7 +10,7 @@ namespace silverbirch {
 
 namespace {
 
-// Copies what a tile holds of row i, columns from..to-1, to its place in the condensed vector, if it has one.
+// Copies columns from … to - 1 of row i from a tile to the condensed vector, as far as they lie above the diagonal.
 void copy_row(const double* tile, std::size_t from, std::size_t to, std::size_t i, std::size_t size,
               double* condensed) {
   const std::size_t first = std::max(from, i + 1), last = std::min(to, size);
@@ -21,7 +21,7 @@ void copy_row(const double* tile, std::size_t from, std::size_t to, std::size_t 
 
 void pairwise_squared_distances(const FeaturesView& features, CfDistance distance, double* condensed,
                                 std::size_t threads, const Progress& progress) {
-  // A group of rows meets a run of blocks that stays in the second cache, kTileQueries at a time.
+  // A group of rows is compared with a run of blocks that stays in the second-level cache, kTileQueries rows at a time.
   constexpr std::size_t group_rows = 64, run_doubles = std::size_t{1} << 15;
   const std::size_t size = features.size;
   const std::size_t run = std::max<std::size_t>(run_doubles / block_doubles(features.dim), 1);

@@ -1,4 +1,4 @@
-// The distances of all pairs of objects, as scipy's condensed vector: what the algorithms on a matrix start from.
+// The distances of all pairs of objects as scipy's condensed vector: the input of the algorithms on a matrix.
 #pragma once
 
 #include <cstddef>

@@ -1,9 +1,11 @@
-// Linkages that choose one object to stand for a cluster. Both need the distances of the objects themselves.
+// Linkages that choose one object to represent a cluster. Both need the distances of the objects themselves.
 //
-// Minimax [Ao et al. 2005; Bien & Tibshirani 2011]: the prototype is the object whose farthest companion is nearest,
-// and the distance of two clusters is that radius of their union. Reducible. Medoid [Herr et al. 2016; Miyamoto et al.
-// 2016; Schubert 2021]: the prototype has the least sum of distances to its cluster, weights counted, and the distance
-// of two clusters is that of their prototypes. Not reducible.
+// Minimax [Ao et al. 2005; Bien & Tibshirani 2011]: the radius of an object is its distance to the farthest object of
+// its cluster. The prototype has the least radius. The distance of two clusters is the least radius in their union.
+// Reducible.
+//
+// Medoid [Herr et al. 2016; Miyamoto et al. 2016; Schubert 2021]: the prototype has the least weighted sum of distances
+// to the objects of its cluster. The distance of two clusters is that of their prototypes. Not reducible.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +19,7 @@
 
 namespace silverbirch {
 
-// Distances of objects, looked up in a condensed vector.
+// Distances of objects, read from a condensed vector.
 class CondensedObjects {
  public:
   CondensedObjects(const double* condensed, std::size_t count) : pairs_(const_cast<double*>(condensed), count) {}
@@ -28,7 +30,7 @@ class CondensedObjects {
   PairMatrix pairs_;
 };
 
-// Euclidean distances of points, computed when asked for.
+// Euclidean distances of points, computed on demand.
 class PointObjects {
  public:
   PointObjects(const double* points, std::size_t count, std::size_t dim) : points_(points), count_(count), dim_(dim) {}
@@ -47,7 +49,7 @@ class PointObjects {
   std::size_t count_, dim_;
 };
 
-// Clusters as lists of members, each with a score of how badly it stands for its cluster.
+// Clusters as lists of members. Each member has a score; the member with the least score is the prototype.
 class ScoredMembers {
  public:
   ScoredMembers(std::size_t count, const Progress& progress)
@@ -62,7 +64,7 @@ class ScoredMembers {
   double score(std::size_t object) const { return score_[object]; }
   std::size_t prototype(std::size_t cluster) const { return prototype_[cluster]; }
 
-  // a's members join b; rescore(x, y, score of x, score of y) is called for each new pair of companions.
+  // Moves the members of a to b. Calls rescore(x, y, score of x, score of y) for each x in a and y in b.
   template <class Rescore>
   void join(std::size_t a, std::size_t b, Rescore rescore) {
     for (const std::size_t x : members_[a]) {
@@ -83,7 +85,7 @@ class ScoredMembers {
   const Progress& progress_;
 };
 
-// Needs a number for each pair of clusters besides the objects' distances.
+// Stores a number for each pair of clusters, besides the distances of the objects.
 template <class Objects>
 class MinimaxSpace {
  public:
@@ -126,8 +128,8 @@ class MinimaxSpace {
   }
 
  private:
-  // The radius of an object in the union is the greater of the one in its own cluster and the one over the other
-  // cluster.
+  // The radius of an object in the union is the greater of its radius in its own cluster and its farthest distance to
+  // the other cluster.
   double union_radius(std::size_t b, std::size_t c) const {
     double least = -1.0;
     const auto consider = [&](std::size_t x, const std::vector<std::size_t>& others) {

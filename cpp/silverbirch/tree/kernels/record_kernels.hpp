@@ -97,26 +97,35 @@ void widen(const float* __restrict row, std::size_t told_dim, double* __restrict
   for (std::size_t k = 0; k < dim; ++k) wide[k] = static_cast<double>(row[k]);
 }
 
-// The squared distance of two features whose squared gap is known.
-SILVERBIRCH_INLINE double squared_by_gap(CfDistance distance, double gap, const Feature& a, const Feature& b,
-                                         std::size_t dim) {
-  switch (distance) {
-    case CfDistance::centroid: return CentroidDistance::squared(gap, a.weight, a.sse, b.weight, b.sse);
-    case CfDistance::average: return AverageDistance::squared(gap, a.weight, a.sse, b.weight, b.sse);
-    case CfDistance::diameter: return DiameterDistance::squared(gap, a.weight, a.sse, b.weight, b.sse);
-    case CfDistance::ward: return WardDistance::squared(gap, a.weight, a.sse, b.weight, b.sse);
-    case CfDistance::radius: return RadiusDistance::squared(gap, a.weight, a.sse, b.weight, b.sse);
-    case CfDistance::manhattan: break;
+template <class Formula>
+SILVERBIRCH_INLINE double squared_by(double gap, const Feature& a, const Feature& b, std::size_t dim) {
+  if constexpr (Formula::manhattan_gap) {
+    gap = 0.0;
+    for (std::size_t k = 0; k < dim; ++k) gap += __builtin_fabs(a.mean[k] - b.mean[k]);
   }
-  double manhattan = 0.0;
-  for (std::size_t k = 0; k < dim; ++k) manhattan += __builtin_fabs(a.mean[k] - b.mean[k]);
-  return ManhattanDistance::squared(manhattan, a.weight, a.sse, b.weight, b.sse);
+  return Formula::squared(gap, a.weight, a.sse, b.weight, b.sse);
+}
+
+// The value of a formula for two features whose squared gap is known. Kind: CfDistance or Absorption.
+template <class Kind, std::size_t... I>
+SILVERBIRCH_INLINE double squared_by_gap(Kind kind, double gap, const Feature& a, const Feature& b, std::size_t dim,
+                                         std::index_sequence<I...>) {
+  double squared = 0.0;
+  ((kind == static_cast<Kind>(I) && (squared = squared_by<FormulaOf<static_cast<Kind>(I)>>(gap, a, b, dim), true)) ||
+   ...);
+  return squared;
 }
 
 template <std::size_t D>
 double squared_distance(CfDistance distance, const Feature& a, const Feature& b, std::size_t told_dim) {
   const std::size_t dim = D > 0 ? D : told_dim;
-  return squared_by_gap(distance, squared_gap<D>(a.mean, b.mean, dim), a, b, dim);
+  return squared_by_gap(distance, squared_gap<D>(a.mean, b.mean, dim), a, b, dim, AllCfDistances{});
+}
+
+template <std::size_t D>
+double squared_size(Absorption criterion, const Feature& a, const Feature& b, std::size_t told_dim) {
+  const std::size_t dim = D > 0 ? D : told_dim;
+  return squared_by_gap(criterion, squared_gap<D>(a.mean, b.mean, dim), a, b, dim, AllAbsorptions{});
 }
 
 template <std::size_t D>
@@ -148,7 +157,7 @@ void squared_distances<0>(CfDistance distance, const Feature& from, const Featur
       const double* mean = to[i + c].mean;
       for (std::size_t l = 0; k + l < dim; ++l)
         s[l] += (from.mean[k + l] - mean[k + l]) * (from.mean[k + l] - mean[k + l]);
-      squared[i + c] = squared_by_gap(distance, total_of(s), from, to[i + c], dim);
+      squared[i + c] = squared_by_gap(distance, total_of(s), from, to[i + c], dim, AllCfDistances{});
     }
   }
   for (; i < count; ++i) squared[i] = squared_distance<0>(distance, from, to[i], dim);
@@ -197,14 +206,15 @@ SILVERBIRCH_INLINE void move_and_copy(double* __restrict record, const double* _
 
 // Rounded: the routing copies are integers.
 template <std::size_t D, bool kRounded = false>
-bool absorb_within(CfDistance criterion, double squared_threshold, double* __restrict record, float* __restrict routing,
+bool absorb_within(Absorption criterion, double squared_threshold, double* __restrict record, float* __restrict routing,
                    const NodeShape& shape, std::size_t slot, const Feature& other, const double* __restrict origin) {
   const std::size_t dim = D > 0 ? D : shape.dim;
   const double weight = record[dim], sse = record[dim + 1];
   const double gap = squared_gap<D>(other.mean, record, dim);
-  const bool surely = on(Mechanism::sure_absorption) && criterion == CfDistance::radius &&
+  const bool surely = on(Mechanism::sure_absorption) && criterion == Absorption::radius &&
                       surely_within(squared_threshold, gap, other.weight, other.sse, weight, sse);
-  if (!surely && !(squared_by_gap(criterion, gap, other, {weight, record, sse}, dim) <= squared_threshold))
+  if (!surely &&
+      !(squared_by_gap(criterion, gap, other, {weight, record, sse}, dim, AllAbsorptions{}) <= squared_threshold))
     return false;
   double share;
   merge_into(record[dim], record[dim + 1], other.weight, other.sse,

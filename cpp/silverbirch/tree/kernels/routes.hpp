@@ -10,22 +10,31 @@ namespace {
 
 // How the value follows from the gap of the means; `first` and `second` are the node's two rows, `Value` is float or a
 // vector. What is the same for all entries is left out, and so is the weight of the query as a factor: a gap is never
-// multiplied with more than one, and nothing overflows. The formulas are those of cf_distance.hpp.
-struct CentroidRoute {
+// multiplied with more than one, and nothing overflows. The formulas are those of cf_distance.hpp. `unrolled`: compiled
+// for each number of few dimensions.
+template <CfDistance distance>
+struct RouteOf;
+template <>
+struct RouteOf<CfDistance::centroid> {
+  static constexpr bool unrolled = true;
   static constexpr bool manhattan_gap = false;
   template <class Value>
   static SILVERBIRCH_INLINE Value value(Value gap, Value, Value, const RouteQuery&) {
     return gap;
   }
 };
-struct ManhattanRoute {
+template <>
+struct RouteOf<CfDistance::manhattan> {
+  static constexpr bool unrolled = false;
   static constexpr bool manhattan_gap = true;
   template <class Value>
   static SILVERBIRCH_INLINE Value value(Value gap, Value, Value, const RouteQuery&) {
     return gap * gap;
   }
 };
-struct AverageRoute {
+template <>
+struct RouteOf<CfDistance::average> {
+  static constexpr bool unrolled = true;
   static constexpr bool manhattan_gap = false;
   template <class Value>
   static SILVERBIRCH_INLINE Value value(Value gap, Value first, Value, const RouteQuery&) {
@@ -39,14 +48,18 @@ struct WardRowRoute {
     return gap * first;
   }
 };
-struct WardRoute {
+template <>
+struct RouteOf<CfDistance::ward> {
+  static constexpr bool unrolled = true;
   static constexpr bool manhattan_gap = false;
   template <class Value>
   static SILVERBIRCH_INLINE Value value(Value gap, Value, Value second, const RouteQuery& query) {
     return gap * (second / (second + query.weight));
   }
 };
-struct RadiusRoute {
+template <>
+struct RouteOf<CfDistance::radius> {
+  static constexpr bool unrolled = false;
   static constexpr bool manhattan_gap = false;
   template <class Value>
   static SILVERBIRCH_INLINE Value value(Value gap, Value first, Value second, const RouteQuery& query) {
@@ -54,12 +67,15 @@ struct RadiusRoute {
     return first * share + query.variance * query_share + share * query_share * gap;
   }
 };
-struct DiameterRoute {
+template <>
+struct RouteOf<CfDistance::diameter> {
+  static constexpr bool unrolled = false;
   static constexpr bool manhattan_gap = false;
   template <class Value>
   static SILVERBIRCH_INLINE Value value(Value gap, Value first, Value second, const RouteQuery& query) {
     const Value total = second + query.weight, others = total - 1.0f, half = total * 0.5f;
-    return 0.5f * total / (others < half ? half : others) * RadiusRoute::value(gap, first, second, query);
+    return 0.5f * total / (others < half ? half : others) *
+           RouteOf<CfDistance::radius>::value(gap, first, second, query);
   }
 };
 

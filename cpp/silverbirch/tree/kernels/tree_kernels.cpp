@@ -94,17 +94,17 @@ void copy_rounded(float* routing, const NodeShape& shape, std::size_t slot, cons
   write_rounded(routing, shape, slot, gap, record[shape.dim], record[shape.dim + 1]);
 }
 
-// In the order of Route; compiled for each number of dimensions where it pays.
-template <std::size_t D>
-constexpr TreeKernels few() {
-  return {{nearest_entry<CentroidRoute, D>, nearest_entry<ManhattanRoute, 0>, nearest_entry<AverageRoute, D>,
-           nearest_entry<DiameterRoute, 0>, nearest_entry<WardRoute, D>, nearest_entry<RadiusRoute, 0>,
+// Compiled for each number of dimensions where it pays.
+template <std::size_t D, std::size_t... I>
+constexpr TreeKernels few(std::index_sequence<I...>) {
+  return {{nearest_entry < RouteOf<CfDistance(I)>, RouteOf<CfDistance(I)>::unrolled ? D : 0 > ...,
            nearest_entry<WardRowRoute, D>},
           nearest_of_rows_if_wide<D>(),
           widen<D>,
           positions<D>,
           squared_distance<D>,
           squared_distances<D>,
+          squared_size<D>,
           add_difference,
           copy_for_routing<D>,
           move_routing<D>,
@@ -112,15 +112,15 @@ constexpr TreeKernels few() {
           absorb_within<D>};
 }
 
-constexpr TreeKernels many() {
-  return {{nearest_wide_entry<CentroidRoute>, nearest_wide_entry<ManhattanRoute>, nearest_wide_entry<AverageRoute>,
-           nearest_wide_entry<DiameterRoute>, nearest_wide_entry<WardRoute>, nearest_wide_entry<RadiusRoute>,
-           nearest_wide_entry<WardRowRoute>},
+template <std::size_t... I>
+constexpr TreeKernels many(std::index_sequence<I...>) {
+  return {{nearest_wide_entry<RouteOf<CfDistance(I)>>..., nearest_wide_entry<WardRowRoute>},
           nearest_of_wide_rows_if_wide(),
           widen<0>,
           positions<0>,
           squared_distance<0>,
           squared_distances<0>,
+          squared_size<0>,
           add_difference,
           copy_for_routing<0>,
           move_routing<0>,
@@ -128,15 +128,15 @@ constexpr TreeKernels many() {
           absorb_within<0>};
 }
 
-constexpr TreeKernels rounded() {
-  return {{nearest_rounded_entry<CentroidRoute>, nearest_rounded_entry<ManhattanRoute>,
-           nearest_rounded_entry<AverageRoute>, nearest_rounded_entry<DiameterRoute>, nearest_rounded_entry<WardRoute>,
-           nearest_rounded_entry<RadiusRoute>, nearest_rounded_entry<WardRowRoute>},
+template <std::size_t... I>
+constexpr TreeKernels rounded(std::index_sequence<I...>) {
+  return {{nearest_rounded_entry<RouteOf<CfDistance(I)>>..., nearest_rounded_entry<WardRowRoute>},
           nullptr,
           widen<0>,
           rounded_positions,
           squared_distance<0>,
           squared_distances<0>,
+          squared_size<0>,
           add_difference,
           copy_rounded,
           move_rounded,
@@ -144,11 +144,14 @@ constexpr TreeKernels rounded() {
           absorb_within<0, true>};
 }
 
+template <std::size_t... I>
+constexpr std::array<TreeKernels, kFewDimensions + 1> by_dimension(std::index_sequence<I...>) {
+  return {many(AllCfDistances{}), few<I + 1>(AllCfDistances{})...};
+}
+
 }  // namespace
 
-const TreeKernelSet SILVERBIRCH_KERNELS(tree_kernel_set) = {
-    {many(), few<1>(), few<2>(), few<3>(), few<4>(), few<5>(), few<6>(), few<7>(), few<8>(), few<9>(), few<10>(),
-     few<11>(), few<12>(), few<13>(), few<14>(), few<15>(), few<16>()},
-    rounded()};
+const TreeKernelSet SILVERBIRCH_KERNELS(tree_kernel_set) = {by_dimension(std::make_index_sequence<kFewDimensions>{}),
+                                                            rounded(AllCfDistances{})};
 
 }  // namespace silverbirch

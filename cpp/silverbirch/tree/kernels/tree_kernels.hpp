@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "silverbirch/features/absorption.hpp"
 #include "silverbirch/features/cf_distance.hpp"
 #include "silverbirch/features/feature_block.hpp"
 #include "silverbirch/simd/kernel_table.hpp"
@@ -31,9 +32,10 @@ inline constexpr float kLargestRoutedSquare = 1e30f;  // squared distance to the
 inline constexpr double kLargestRoutedVariance = 1e30;
 inline constexpr double kSmallestRoutedWeight = 1e-10, kLargestRoutedWeight = 1e15;
 
-// What the filter computes, one for each distance and a second for Ward: a query of weight one needs no division.
-enum class Route { centroid, manhattan, average, diameter, ward, radius, ward_row };
-inline constexpr std::size_t kRouteCount = 7;
+// What the filter computes: one route for each distance, and after them a second for Ward, because a query of weight
+// one needs no division.
+inline constexpr std::size_t kWardRowRoute = kCfDistanceNames.size(), kRouteCount = kWardRowRoute + 1;
+constexpr std::size_t route_of(CfDistance distance) { return static_cast<std::size_t>(distance); }
 
 // Plain numbers, because the files compiled per instruction set must not share functions with the others.
 struct NodeShape {
@@ -107,11 +109,11 @@ SILVERBIRCH_INLINE bool surely_farther(const RowSearch& search, std::uint32_t sl
 
 struct TreeKernels {
   // If not sure, writes a value for each entry; those within the limit are candidates. `values` has room for as many
-  // floats as slots. One function per Route.
+  // floats as slots. One function for each route.
   using NearestEntry = Candidates (*)(const float* routing, const NodeShape& shape, std::size_t count,
                                       const RouteQuery& query, float* values);
   std::array<NearestEntry, kRouteCount> nearest_entry;
-  // The same as Route::ward_row for some rows at once, each in a node of kGroupedSlots or kWideGroupedSlots with so
+  // The same as kWardRowRoute for some rows at once, each in a node of kGroupedSlots or kWideGroupedSlots with so
   // many entries at most; null where it does not pay. May leave a row unsure for no reason.
   void (*nearest_of_rows)(RowSearch* searches, std::size_t count, std::size_t most_entries, const NodeShape& shape);
   // A row in doubles.
@@ -124,6 +126,8 @@ struct TreeKernels {
   // The same of one to several others, which takes less time than one after the other.
   void (*squared_distances)(CfDistance distance, const Feature& from, const Feature* to, std::size_t count,
                             std::size_t dim, double* squared);
+  // How large a leaf is by the criterion once the two are merged, squared.
+  double (*squared_size)(Absorption criterion, const Feature& a, const Feature& b, std::size_t dim);
   // Adds how far a mean is from another.
   void (*add_difference)(double* sum, const double* mean, const double* base, std::size_t dim);
   // Renews the routing copy of one record.
@@ -134,9 +138,9 @@ struct TreeKernels {
                        const NodeShape& shape);
   // Writes the merged feature of some records, one at least.
   void (*merge_all)(double* sum, const double* records, std::size_t count, const NodeShape& shape);
-  // Merges a feature into a record, and renews the routing copy, if their distance by the criterion is within the
+  // Merges a feature into a record, and renews the routing copy, if the size by the criterion is then within the
   // threshold; else false.
-  bool (*absorb_within)(CfDistance criterion, double squared_threshold, double* record, float* routing,
+  bool (*absorb_within)(Absorption criterion, double squared_threshold, double* record, float* routing,
                         const NodeShape& shape, std::size_t slot, const Feature& other, const double* origin);
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kKeep = 6;
 
-// Clusters and their lists, with a search that measures everything.
+// Clusters, their lists, and a search that measures every distance.
 struct Model {
   Model(const Features& features, CfDistance distance, Vote vote)
       : clusters(view(features), distance, vote), lists(clusters, kKeep), alive(features.size(), true) {}
@@ -25,7 +25,7 @@ struct Model {
     return others;
   }
 
-  // What a filter would find whose bounds are `tightness` of the distances.
+  // Assigns what a filter would find whose bounds are `tightness` times the distances.
   void search(ClusterId of, double tightness) {
     const std::vector<NearestCluster> others = by_distance(of);
     std::vector<Bounded> candidates;
@@ -47,20 +47,20 @@ struct Model {
   std::vector<char> alive;
 };
 
-// Merges the nearest pair until one is left. What a list is certain of is what all distances say.
+// Merges the nearest pair until one cluster is left. Whenever a list is certain, it agrees with all distances.
 void check_lists(const Features& features, CfDistance distance, Vote vote, double tightness, std::size_t& certain) {
   Model model(features, distance, vote);
   const auto count = static_cast<ClusterId>(features.size());
   for (ClusterId id = 0; id < count; ++id) model.search(id, tightness);
-  ClusterId merged = kNobody;
+  ClusterId merged = kNoCluster;
   for (std::size_t left = count; left > 1; --left) {
-    ClusterId a = kNobody;
+    ClusterId a = kNoCluster;
     NearestCluster b;
     for (ClusterId id = 0; id < count; ++id) {
       if (!model.alive[id]) continue;
       const NearestCluster truly = model.by_distance(id).front();
       if (truly < b) a = id, b = truly;
-      if (id != merged && (id + left) % 3 == 0) continue;  // its list grows older
+      if (id != merged && (id + left) % 3 == 0) continue;  // its list becomes older
       model.lists.rename(id);
       const NearestCluster said = model.lists.nearest(id);
       if (model.lists.certain(id, truly.distance)) {
@@ -101,7 +101,7 @@ void lists_are_right_where_they_are_certain() {
     }
 }
 
-// Three points, and lists of the first two that reach as far as the third but do not hold it.
+// Three points. The lists of the first two reach as far as the third but do not hold it.
 double joined_reach(const Features& features, CfDistance distance, Vote vote, double& third) {
   Model model(features, distance, vote);
   for (const ClusterId id : {0, 1}) {
@@ -113,14 +113,14 @@ double joined_reach(const Features& features, CfDistance distance, Vote vote, do
   return model.lists.reach(1);
 }
 
-// It follows Lance and Williams, and where the third one is the lightest it is its distance.
+// The reach follows Lance and Williams. If the third point is the lightest, the reach is its distance.
 void a_merged_cluster_reaches_as_far_as_the_formula_says() {
   double third = 0.0;
   Features points = as_features({0.0, 0.0, 1.0, 0.0, 0.5, 3.0}, 2);
   CHECK(close(joined_reach(points, CfDistance::ward, Vote::by_weight, third), 6.0, 1e-12));
   CHECK(close(third, 6.0, 1e-12));
   CHECK(close(joined_reach(points, CfDistance::average, Vote::by_weight, third), 9.25, 1e-12));
-  points.mean[4] = 2.0;  // farther from one than from the other
+  points.mean[4] = 2.0;  // farther from the first point than from the second
   points.weight = {3.0, 1.0, 0.5};
   CHECK(close(joined_reach(points, CfDistance::average, Vote::by_weight, third), 0.75 * 13.0 + 0.25 * 10.0, 1e-12));
   CHECK(close(third, 0.75 * 13.0 + 0.25 * 10.0, 1e-12));

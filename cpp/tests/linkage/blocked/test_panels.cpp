@@ -12,7 +12,7 @@ using namespace silverbirch;
 
 namespace {
 
-// What the filter says of every pair is at most the distance, and, where float32 can tell, not much less.
+// The bound of every pair is at most its distance and, where float32 is precise enough, not much less.
 void check_bounds(const Features& features, CfDistance distance, FilterForm form, double tightness) {
   ClusterPanels clusters(view(features), distance, Vote::by_weight);
   clusters.prepare(form, no_progress);
@@ -30,7 +30,7 @@ void check_bounds(const Features& features, CfDistance distance, FilterForm form
         if (id != query && tightness > 0.0) CHECK(least >= tightness * exact);
         ++seen;
       });
-    CHECK(seen == features.size());  // and nothing of an empty lane
+    CHECK(seen == features.size());  // and no hit in an empty lane
   }
 }
 
@@ -39,7 +39,7 @@ std::vector<FilterForm> forms() {
   return {FilterForm::product, FilterForm::difference};
 }
 
-// Groups of which each is `spread` wide, about corners of a cube; weights and sses of all magnitudes.
+// Groups of the given spread around the corners of a cube; weights and sses of all magnitudes.
 Features groups(std::size_t count, std::size_t dim, double spread, double offset) {
   std::vector<double> points = random_points(count, dim, 5);
   for (std::size_t i = 0; i < count; ++i)
@@ -63,12 +63,12 @@ void filter_gives_lower_bounds() {
         check_bounds(groups(70, dim, 1e90, 0.0), distance, form, tightness);
         check_bounds(groups(70, dim, 1e-9, 0.0), distance, form, 0.0);
       }
-      // Products cannot tell these apart, differences can.
+      // Products cannot tell these points apart, differences can.
       check_bounds(groups(70, dim, 1e-4, 0.0), distance, FilterForm::difference, dim < 100 ? 0.0 : 0.98);
     }
 }
 
-// Every byte as large as can be, in as many dimensions as there may be.
+// The largest bytes in the largest number of dimensions.
 void sums_of_bytes_do_not_overflow() {
   if (!pair_filter().has_bytes()) return;
   std::vector<double> points(4 * kMostByteDimensions, 1.0);
@@ -79,8 +79,8 @@ void sums_of_bytes_do_not_overflow() {
   CHECK(clusters.fastest_form() == FilterForm::bytes);
 }
 
-// In every form, before the dead are swept out and after, and if it is prepared only then.
-void the_dead_are_nowhere() {
+// In every form: before compaction, after it, and if the form is prepared only after it.
+void removed_clusters_are_not_found() {
   for (const FilterForm form : forms())
     for (const bool late : {false, true}) {
       const Features features = groups(70, 40, 1.0, 0.0);
@@ -96,7 +96,7 @@ void the_dead_are_nowhere() {
         std::size_t seen = 0;
         for (std::size_t panel = 0; panel < clusters.panels(); ++panel)
           pack.sweep(panel, &everything, kNoCuts.cuts, [&](std::size_t, std::size_t lane, float) {
-            CHECK(clusters.id_at(panel * kPanelLanes + lane) != kNobody);
+            CHECK(clusters.id_at(panel * kPanelLanes + lane) != kNoCluster);
             ++seen;
           });
         CHECK(seen == 40);
@@ -139,7 +139,7 @@ void shortlists_hold_the_least_and_cut_at_the_next() {
   CHECK(kept == std::vector<ClusterId>{0, 1, 2, 3});
   CHECK(lists.cut(0) == 4.0f);
   CHECK(lists.begin(1) == lists.end(1));
-  // Of equals it keeps as many, wherever they come from.
+  // Of equal bounds a list keeps as many, whichever list they come from.
   Shortlists equals(1, 4), others(1, 4);
   for (ClusterId id = 0; id < 20; ++id) others.offer(0, {7.0f, id});
   others.finish(0);
@@ -154,7 +154,7 @@ int main() {
     use_instruction_set(name);
     filter_gives_lower_bounds();
     sums_of_bytes_do_not_overflow();
-    the_dead_are_nowhere();
+    removed_clusters_are_not_found();
     merged_clusters_are_where_the_features_say();
   }
   shortlists_hold_the_least_and_cut_at_the_next();

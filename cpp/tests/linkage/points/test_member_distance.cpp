@@ -12,7 +12,7 @@ using namespace silverbirch;
 
 namespace {
 
-// Points in blocks, with what Members point to.
+// Points in blocks, and the arrays that Members points to.
 struct Cluster {
   Cluster(std::size_t count, std::size_t dim, unsigned seed, double offset)
       : dim(dim), points(random_points(count, dim, seed, offset)), mean(dim * kLanes) {
@@ -29,11 +29,11 @@ struct Cluster {
       if (i < count) total += weight(i);
     }
     for (double& x : mean) x /= total;
-    if (count == 1)  // to the bit
+    if (count == 1)  // equal to the last bit
       for (std::size_t k = 0; k < dim; ++k) mean[k * kLanes] = points[k];
     const auto farthest = member_distance().farthest;
     radius = std::sqrt(farthest(blocks.data(), count, dim, mean.data())) * (1.0 + 1e-12);
-    for (std::size_t b = 0; b < blocks_for(count); ++b) {  // about the first point of each block
+    for (std::size_t b = 0; b < blocks_for(count); ++b) {  // a ball around the first point of each block
       double* ball = balls.data() + b / kLanes * stride + b % kLanes;
       for (std::size_t k = 0; k < dim; ++k) ball[k * kLanes] = blocks[b * stride + k * kLanes];
       ball[dim * kLanes] = std::sqrt(farthest(blocks.data() + b * stride, 1, dim, ball)) * (1.0 + 1e-12);
