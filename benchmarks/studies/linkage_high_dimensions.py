@@ -1,4 +1,4 @@
-"""How fast is Ward linkage in many dimensions: algorithm="blocked", "nn_chain" and, with --peers, fastcluster?
+"""How fast Ward linkage is in many dimensions: algorithm="blocked", "nn_chain" and, with --peers, fastcluster.
 
     python -m benchmarks.studies.linkage_high_dimensions --rows 1000 5000 10000 --dimensions 16 64 384 --peers
     python -m benchmarks.studies.linkage_high_dimensions --file embeddings.npy --rows 10000 --threads 1 2

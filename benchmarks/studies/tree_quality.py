@@ -1,4 +1,4 @@
-"""How fast is the CF-tree built, and how fine are its leaves?
+"""How fast the CF-tree is built, and how fine its leaves are.
 
     python -m benchmarks.studies.tree_quality peers [repeats]     silverbirch and betula-cluster on the same rows
     python -m benchmarks.studies.tree_quality settings [repeats]  the effect of branching and CF distances
