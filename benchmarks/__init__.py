@@ -1,12 +1,12 @@
-"""silverbirch and its peers on the same data in one run: python -m benchmarks
+"""Measures silverbirch and its peers on the same data in one run: python -m benchmarks
 
-jobs        what is measured: suites as data                 adapters    how each library is called, one function each
-data        rows from a seed                                 worker      one measurement in a process of its own
-runner      jobs in turn, one raw row a run                  heights     are the dendrograms the same?
-summary     medians, ratios and exponents from raw rows      targets     what was asked for, and whether it was reached
+jobs        the suites of jobs, as data                      adapters    calls each library, one function each
+data        generates rows from a seed                       worker      measures one job in its own process
+runner      runs the jobs, writes one raw row for each run   heights     compares dendrograms between libraries
+summary     medians, ratios and exponents from raw rows      targets     the targets, and whether they are met
 render      docs/benchmarks.md and the README's table        figure      time and memory against the number of points
-ablations   what each mechanism for speed gains              mechanisms  which there are, and where each acts
-instructions   instruction counts of two small fixed jobs, a guard that noise cannot move
+ablations   measures what each mechanism for speed gains     mechanisms  the mechanisms, and the cases where each acts
+instructions   instruction counts of two small fixed jobs, which noise cannot change
 
-Raw rows go to results/<suite>.jsonl, one line a run. Everything else is computed from them, at any time later.
+Raw rows go to results/<suite>.jsonl, one line for each run. Everything else is computed from them.
 """

@@ -14,36 +14,40 @@ QUICK_RESULTS = runner.ROOT / "build" / "quick-benchmark"
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="silverbirch and its peers, measured.")
     verbs = parser.add_subparsers(dest="verb", required=True)
-    verbs.add_parser("list", help="the suites, who takes part in them, and the studies")
-    run = verbs.add_parser("run", help="measure: one raw row a run to <results>/<suite>.jsonl")
-    run.add_argument("suite", nargs="*", help="all but 'billion' where none is named")
-    run.add_argument("--quick", action="store_true", help=f"at most {QUICK_ROWS:,} rows, once: does everything work?")
+    verbs.add_parser("list", help="list the suites, their libraries, and the studies")
+    run = verbs.add_parser("run", help="measure; write one raw row for each run to <results>/<suite>.jsonl")
+    run.add_argument("suite", nargs="*", help="default: all but 'billion'")
+    run.add_argument("--quick", action="store_true", help=f"at most {QUICK_ROWS:,} rows, once, to test that all works")
     run.add_argument("--repeats", type=int, help="runs of each job that takes less than 10 s (default 3, quick 1)")
     run.add_argument("--results", type=Path, help="default benchmarks/results, quick build/quick-benchmark")
-    billion = verbs.add_parser("billion", help="a billion rows from a generator: minutes")
+    billion = verbs.add_parser("billion", help="measure a billion rows from a generator; takes minutes")
     billion.add_argument("--rows", type=int, default=1_000_000_000)
     billion.add_argument("--results", type=Path, default=runner.RESULTS)
-    ablations = verbs.add_parser("ablations", help="each mechanism that exists only for speed, with and without")
+    ablations = verbs.add_parser("ablations", help="measure with and without each mechanism for speed")
     ablations.add_argument("--mechanisms", nargs="+", default=[], metavar="NAME", help="default: all")
     ablations.add_argument(
         "--tasks", nargs="+", default=[], metavar="TASK", help="default: tree linkage features assign"
     )
     ablations.add_argument("--repeats", type=int, help="default 11, quick 1")
-    ablations.add_argument("--parallel", type=int, default=1, metavar="P", help="runs at a time, each on its own core")
+    ablations.add_argument(
+        "--parallel", type=int, default=1, metavar="P", help="number of runs at a time, each on its own core"
+    )
     ablations.add_argument("--out", type=Path, help="default benchmarks/results/ablations.jsonl")
     ablations.add_argument("--quick", action="store_true", help=f"at most {QUICK_ROWS:,} rows, once")
-    render = verbs.add_parser("render", help="raw rows to docs/benchmarks.md, its figure and the README's table")
+    render = verbs.add_parser("render", help="write docs/benchmarks.md, its figure and the README's table")
     render.add_argument("--results", type=Path, default=runner.RESULTS)
     render.add_argument("--root", type=Path, default=runner.ROOT, help="the folder with docs/ and README.md")
-    instructions = verbs.add_parser("instructions", help="instruction counts of two fixed jobs against those expected")
-    instructions.add_argument("--update", action="store_true", help="take the counts of now as those expected")
+    instructions = verbs.add_parser(
+        "instructions", help="compare instruction counts of two fixed jobs with the stored ones"
+    )
+    instructions.add_argument("--update", action="store_true", help="store the current counts as the expected ones")
     options = parser.parse_args(arguments)
     VERBS[options.verb](options)
 
 
 def list_suites(options: argparse.Namespace) -> None:
     for suite in SUITES:
-        print(f"{suite.name:<11}{suite.title}{'' if suite.by_default else ' (only where named)'}")
+        print(f"{suite.name:<11}{suite.title}{'' if suite.by_default else ' (only if named)'}")
         for peer, rows in suite.peers.items():
             print(f"{'':<11}  {peer}, up to {rows:,} rows")
     for name, question in studies.questions().items():

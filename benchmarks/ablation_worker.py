@@ -1,4 +1,4 @@
-"""One case without one mechanism, in a process of its own. The build that can do without is on its path."""
+"""Measures one case without one mechanism, in its own process, with the build that can switch mechanisms off."""
 
 import hashlib
 import json
@@ -13,7 +13,7 @@ from . import data, machine, worker
 from .jobs import Case
 from .work import Work
 
-# All that is measured is called through names that need numpy alone.
+# The measured functions need no library but numpy.
 
 
 def linkage(X: NDArray, case: Case) -> Work:
@@ -40,7 +40,7 @@ def tree(X: NDArray, case: Case) -> Work:
 
 
 def assign(X: NDArray, case: Case) -> Work:
-    """Once: the second time the index is there already."""
+    """Runs once: a second run would find the index built already."""
     import silverbirch
 
     tree = silverbirch.CFTree(max_leaves=case.max_leaves).insert(X[: max(1, len(X) // 10)])
@@ -56,7 +56,7 @@ TASKS: dict[str, Callable[[NDArray, Case], Work]] = {
 
 
 def digest(*arrays: NDArray) -> dict[str, Any]:
-    """Equal for results of equal bits."""
+    """A hash of the bits of a result."""
     total = hashlib.blake2b(digest_size=8)
     for array in arrays:
         total.update(np.ascontiguousarray(array).tobytes())

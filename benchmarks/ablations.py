@@ -1,7 +1,7 @@
-"""What each mechanism gains that exists only for speed: every case of it with and without, in turn.
+"""Measures what each mechanism for speed gains: every case with and without it, in turn.
 
-A build of its own can switch mechanisms off (cpp/silverbirch/base/switches.hpp). It is made in build/ablations, and no
-other library is needed but numpy. Raw rows go to results/ablations.jsonl; `render` puts them on the page.
+The build in build/ablations can switch mechanisms off (cpp/silverbirch/base/switches.hpp). It needs numpy alone. Raw
+rows go to results/ablations.jsonl; `render` puts them on the page.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Contestant:
 
 
 def run(mechanisms: Iterable[Mechanism], out: Path, repeats: int, parallel: int) -> None:
-    """Writes `out` anew. parallel: so many contestants at a time, each on cores of its own."""
+    """Measures the mechanisms; overwrites `out`. `parallel` runs take place at a time, each on its own cores."""
     build()
     place = ask_worker({}, cores_of(1, 1)[0])
     if place["status"] != "ok":
@@ -77,7 +77,7 @@ def chosen(names: Sequence[str], tasks: Sequence[str], quick_rows: int | None = 
 
 
 def build() -> None:
-    """The package with a core that can switch mechanisms off, in PACKAGE."""
+    """Builds the package with a core that can switch mechanisms off, in PACKAGE."""
     environment = os.environ | {"PATH": TOOLS}
     configure = ["cmake", "-S", str(ROOT), "-B", str(BUILD), "-G", "Ninja", "-DSILVERBIRCH_ABLATIONS=ON"]
     for command in ([*configure, f"-DPython_EXECUTABLE={sys.executable}"], ["cmake", "--build", str(BUILD)]):
@@ -95,7 +95,7 @@ def build() -> None:
 
 
 def measured(mechanisms: Iterable[Mechanism], repeats: int, parallel: int) -> Iterator[Row]:
-    """Repeat 1 of all contestants, then repeat 2 ... Those of a case take turns, each time another one first."""
+    """The raw rows: repeat 1 of all contestants, then repeat 2, … In each repeat another contestant comes first."""
     rounds = contestants(mechanisms)
     for repeat in range(1, repeats + 1):
         for threads in sorted({case.threads for case in rounds}):
@@ -110,7 +110,7 @@ def measured(mechanisms: Iterable[Mechanism], repeats: int, parallel: int) -> It
 
 
 def contestants(mechanisms: Iterable[Mechanism]) -> dict[Case, list[str | None]]:
-    """For each case what is to be done without: nothing first."""
+    """For each case, the mechanisms to switch off, one at a time; None comes first."""
     rounds: dict[Case, list[str | None]] = {}
     for mechanism in mechanisms:
         for case in mechanism.cases:
@@ -124,7 +124,7 @@ def rotated(items: list[Contestant], by: int) -> list[Contestant]:
 
 
 def side_by_side(turn: Sequence[Contestant], threads: int, parallel: int) -> Iterator[tuple[Contestant, Row]]:
-    """In the order of the turn."""
+    """The contestants and their rows, in the given order."""
     free: queue.SimpleQueue[Cores] = queue.SimpleQueue()
     groups = cores_of(threads, parallel)
     for group in groups:
@@ -142,13 +142,13 @@ def side_by_side(turn: Sequence[Contestant], threads: int, parallel: int) -> Ite
 
 
 def cores_of(threads: int, parallel: int) -> list[Cores]:
-    """As many groups of so many cores as there are, `parallel` cores in all; one group at least."""
+    """Groups of `threads` cores, from `parallel` cores in all; at least one group."""
     cores = sorted(os.sched_getaffinity(0))[: max(parallel, threads)]
     return [tuple(cores[i : i + threads]) for i in range(0, max(len(cores) - threads, 0) + 1, threads)]
 
 
 def ask_worker(request: Row, cores: Cores) -> Row:
-    """A run that fails or takes too long is a row too."""
+    """The row of one run; a run that fails or takes too long gives a row too."""
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     path = os.pathsep.join([str(PACKAGE), os.environ.get("PYTHONPATH", "")])
     try:
@@ -181,10 +181,10 @@ def one_line(row: Row) -> str:
 
 @dataclass(frozen=True)
 class Gain:
-    """Of one mechanism in one case, as ratios: without it over with it."""
+    """The gain of one mechanism in one case; ratios are the value without it over the value with it."""
 
     case: Case
-    seconds: float  # with it; of CPU with one thread, else on the clock
+    seconds: float  # with it; CPU time with one thread, else wall time
     times: tuple[float, ...]  # one for each run of the benchmark
     megabytes: float  # with it
     memory: float
@@ -205,8 +205,8 @@ def case_of(row: Row) -> Case:
 
 
 def gains(rows: Iterable[Row]) -> dict[str, list[Gain]]:
-    """By mechanism, the greatest gain in time first. Rows of several runs are compared within each run, and of the
-    gains of a case the least counts: what is noise seldom comes twice."""
+    """The gains of each mechanism, the greatest gain in time first. Rows are compared within one run. Of several runs
+    of a case the least gain counts: noise seldom repeats itself."""
     repeats: dict[tuple[int | None, Case, str | None], list[Row]] = {}
     for row in rows:
         if row["status"] == "ok":
@@ -223,7 +223,7 @@ def gains(rows: Iterable[Row]) -> dict[str, list[Gain]]:
 def gain(case: Case, whole: Sequence[Row], without: Sequence[Row]) -> Gain:
     metric = "cpu" if case.threads == 1 else "wall"
     seconds, seconds_without = median(whole, metric), median(without, metric)
-    # A megabyte more or less is the allocator's.
+    # The allocator causes differences of a megabyte.
     memory, memory_without = (median(some, "beyond_mb") + 1.0 for some in (whole, without))
     return Gain(
         case,
@@ -276,7 +276,7 @@ is still to be measured."""
 
 
 def page_part(rows: Sequence[Row]) -> list[str]:
-    """A table of all mechanisms there are rows of; nothing without rows."""
+    """The section of the page with a table of all measured mechanisms; empty without rows."""
     if not rows:
         return []
     found = gains(rows)

@@ -1,7 +1,7 @@
-"""How each library is called: one function for each task and implementation.
+"""Calls each library: one function for each task and implementation.
 
-An adapter imports its library and prepares what is not to be measured. `run` is what is timed; `describe` turns its
-result, afterwards, into what the raw row says of it. Every library gets its own fastest settings for the same work.
+An adapter imports its library and does the work that is not measured. Only `run` is timed; afterwards `describe` turns
+its result into values for the raw row. Every library gets its fastest settings for the same work.
 """
 
 from collections.abc import Callable
@@ -30,7 +30,7 @@ def adapter(task: str, implementation: str) -> Callable[[Adapter], Adapter]:
 
 
 def _linkage(run: Callable[[], NDArray], X: NDArray) -> Work:
-    """For all that return scipy's Z."""
+    """The work of a library that returns scipy's Z."""
 
     def describe(Z: NDArray) -> dict[str, Any]:
         clusters = cluster_count(len(X))
@@ -96,7 +96,7 @@ def genieclust_linkage(X: NDArray, job: Job) -> Work:
 
 @adapter("linkage", "quitefastmst")
 def quitefastmst_linkage(X: NDArray, job: Job) -> Work:
-    """The minimum spanning tree, which single linkage is but for the sorting of n edges."""
+    """The minimum spanning tree; sorting its n edges would give single linkage."""
     from quitefastmst import mst_euclid, omp_set_num_threads
 
     omp_set_num_threads(job.threads)
@@ -112,7 +112,7 @@ def quitefastmst_linkage(X: NDArray, job: Job) -> Work:
 
 @adapter("linkage", "betula-cluster")
 def betula_cluster_linkage(X: NDArray, job: Job) -> Work:
-    """One leaf a point, so that nothing is aggregated. It gives labels but no heights."""
+    """One leaf for each point, so that nothing is aggregated. The library gives labels but no heights."""
     clusters = cluster_count(len(X))
 
     def describe(labels: NDArray) -> dict[str, Any]:
@@ -141,7 +141,7 @@ def silverbirch_features(X: NDArray, job: Job) -> Work:
 
 @adapter("features", "betula-cluster")
 def betula_cluster_features(X: NDArray, job: Job) -> Work:
-    """partial_fit() without rows clusters the leaves, and nothing else."""
+    """partial_fit() without rows only clusters the leaves."""
     model = _betula_cluster(job.max_leaves, _feature_cluster_count(X, job), job.method).partial_fit(X)
 
     def describe(model: Any) -> dict[str, Any]:
@@ -153,7 +153,7 @@ def betula_cluster_features(X: NDArray, job: Job) -> Work:
 
 
 def _shared_features(X: NDArray, job: Job) -> tuple[NDArray, NDArray, NDArray]:
-    """betula-cluster takes no features from outside: where it is installed, its leaves are those that all cluster."""
+    """The features that all libraries cluster: betula-cluster's leaves if installed, because it takes no others."""
     try:
         model = _betula_cluster(job.max_leaves, 2, job.method).partial_fit(X)
     except ImportError:
@@ -178,7 +178,7 @@ def _tree(run: Callable[[], Any], leaves: Callable[[Any], tuple], X: NDArray, re
 
 @adapter("tree", "silverbirch")
 def silverbirch_tree(X: NDArray, job: Job) -> Work:
-    """By the estimator, whose n_jobs the build obeys; it clusters no leaves before it is asked for a result."""
+    """Builds the tree with the estimator, which clusters the leaves only when a result is used."""
     import silverbirch
 
     def leaves(model: Any) -> tuple:
@@ -200,7 +200,7 @@ def betula_cluster_tree(X: NDArray, job: Job) -> Work:
 
 @adapter("tree", "scikit-learn")
 def sklearn_tree(X: NDArray, job: Job) -> Work:
-    """Birch has no limit of leaves: it is told, as a favour, the threshold silverbirch arrives at."""
+    """Birch has no limit on leaves, so it gets the final threshold of silverbirch, which is not timed."""
     from sklearn.cluster import Birch
 
     import silverbirch
@@ -217,7 +217,7 @@ def sklearn_tree(X: NDArray, job: Job) -> Work:
 
 
 def _assign(run: Callable[[], NDArray], X: NDArray, centers: NDArray) -> Work:
-    """Run once: the second time an index may be there already."""
+    """Runs once: a second run could find an index built already."""
 
     def describe(leaf: NDArray) -> dict[str, Any]:
         chosen, nearest = partition.nearest_leaf(X, centers)
@@ -240,7 +240,7 @@ def silverbirch_assign(X: NDArray, job: Job) -> Work:
 
 @adapter("assign", "scipy.cKDTree")
 def ckdtree_assign(X: NDArray, job: Job) -> Work:
-    """Among the same leaves."""
+    """Searches the same leaves."""
     from scipy.spatial import cKDTree
 
     centers = _tree_of_tenth(X, job).features.mean
@@ -249,7 +249,7 @@ def ckdtree_assign(X: NDArray, job: Job) -> Work:
 
 @adapter("assign", "betula-cluster")
 def betula_cluster_assign(X: NDArray, job: Job) -> Work:
-    """The walk down its own tree that its predict does, without the look-up of the leaf's label."""
+    """The descent of its own tree that its predict makes, without the label of the leaf."""
     model = _betula_cluster(job.max_leaves, 2).partial_fit(X[: max(1, len(X) // 10)])
     return _assign(lambda: model.assign_microclusters(X), X, model.microcluster_centers_)
 
@@ -276,7 +276,7 @@ def betula_cluster_whole(X: NDArray, job: Job) -> Work:
     return _whole(lambda: _betula_cluster(job.max_leaves, clusters, job.method).fit_predict(X), X, clusters)
 
 
-# -- stream: rows that are made as they are needed and never kept
+# -- stream: rows that are generated chunk by chunk
 
 
 @adapter("stream", "silverbirch")
@@ -294,7 +294,7 @@ def silverbirch_stream(X: NDArray, job: Job) -> Work:
             model.partial_fit(chunk)
             seconds["tree_cpu"] += process_time() - begin
         begin = process_time()
-        model.dendrogram_  # noqa: B018  clustering happens when it is first asked for
+        model.dendrogram_  # noqa: B018  computed on first use
         seconds["linkage_cpu"] += process_time() - begin
         return model
 
@@ -311,17 +311,17 @@ def silverbirch_stream(X: NDArray, job: Job) -> Work:
 
 
 def cluster_count(objects: int) -> int:
-    """Where to cut: 500 clusters, fewer where there are few objects."""
+    """The number of clusters: 500, or a tenth of the objects if that is less."""
     return max(1, min(500, objects // 10))
 
 
 def _feature_cluster_count(X: NDArray, job: Job) -> int:
-    """Has to be known before the leaves are; a tree uses at least half of those it may have."""
+    """The number of clusters, chosen before the leaves are known: a tree has at least half of max_leaves."""
     return cluster_count(min(job.max_leaves, len(X)) // 2)
 
 
 def _betula_cluster(max_leaves: int, clusters: int, method: str = "ward") -> Any:
-    """Spherical features are its cheapest and all that Ward needs; the other settings are its defaults."""
+    """The model of betula-cluster with its defaults and spherical features, the cheapest that Ward can use."""
     from betula_cluster import Betula
 
     return Betula(n_clusters=clusters, method=method, feature="spherical", max_leaves=max_leaves)

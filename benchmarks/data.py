@@ -1,4 +1,4 @@
-"""Rows from a seed: the same in every process."""
+"""Generates rows from a seed: the same in every process."""
 
 from collections.abc import Iterator
 
@@ -22,8 +22,11 @@ def make(kind: str, rows: int, columns: int, dtype: str) -> NDArray:
 
 
 def chunks(kind: str, rows: int, columns: int) -> Iterator[NDArray[np.float64]]:
-    """ "uniform": a cube of side 100. "mixture": 500 Gaussians in it, deviation 1.5, unequal shares (the demo's).
-    "repeated": REPEATED different rows of the cube, again and again in any order."""
+    """The rows in chunks.
+
+    "uniform": a cube of side 100. "mixture": 500 Gaussians in this cube with standard deviation 1.5 and unequal shares,
+    as in the demo. "repeated": REPEATED distinct rows of the cube, each many times, in random order.
+    """
     if kind == "uniform":
         return _uniform(rows, columns)
     if kind == "repeated":
@@ -47,8 +50,10 @@ def _repeated(rows: int, columns: int) -> Iterator[NDArray[np.float64]]:
 
 
 def _mixture(rows: int, columns: int) -> Iterator[NDArray[np.float64]]:
-    """For 5 columns the very rows of silverbirch.demo.gaussian_mixture, which a test holds to; written again so that
-    the peers' processes need not load silverbirch."""
+    """For 5 columns, the rows of silverbirch.demo.gaussian_mixture; a test compares them.
+
+    This copy of the code lets the processes of peers run without silverbirch.
+    """
     random = np.random.default_rng(SEED)
     centers = random.uniform(0, SIDE, size=(COMPONENTS, columns))
     shares = random.uniform(0.05, 1, size=COMPONENTS)
@@ -59,7 +64,7 @@ def _mixture(rows: int, columns: int) -> Iterator[NDArray[np.float64]]:
 
 
 def cheap_mixture(rows: int, columns: int, chunk: int) -> Iterator[NDArray[np.float32]]:
-    """The mixture for a billion rows: float32, equal shares, made faster than a tree takes it up."""
+    """The mixture for a billion rows: float32, equal shares, generated faster than the tree inserts it."""
     random = np.random.default_rng(SEED)
     centers = random.uniform(0, SIDE, size=(COMPONENTS, columns)).astype(np.float32)
     for begin in range(0, rows, chunk):

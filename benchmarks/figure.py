@@ -7,7 +7,7 @@ from pathlib import Path
 
 from .summary import Summary, select
 
-# One colour and mark for each library, always the same (Okabe & Ito's colours, which nearly all eyes tell apart).
+# A colour and a mark for each library; the colours are Okabe & Ito's, for colour-blind readers.
 STYLES = {
     "silverbirch": ("#0072B2", "o"),
     "fastcluster.linkage_vector": ("#D55E00", "s"),

@@ -1,5 +1,7 @@
-"""Do two libraries build the same dendrogram? The sorted heights of a case are kept by the first one that runs it and
-compared with by all others."""
+"""Compares dendrograms between libraries.
+
+The first library that runs a case stores its sorted heights; the heights of all others are compared with them.
+"""
 
 from pathlib import Path
 
@@ -8,7 +10,7 @@ from numpy.typing import NDArray
 
 
 def compare(heights: NDArray[np.float64], folder: Path, case: str, implementation: str) -> dict[str, object]:
-    """What a raw row says about heights: their sum, and how far they are from those of the first that ran the case."""
+    """The sum and maximum of the heights, and their difference from those of the first library, for the raw row."""
     heights = np.sort(np.asarray(heights, dtype=np.float64))
     row: dict[str, object] = {"height_sum": float(heights.sum()), "height_max": float(heights[-1])}
     kept = folder / f"{case}.npz"
@@ -22,7 +24,7 @@ def compare(heights: NDArray[np.float64], folder: Path, case: str, implementatio
 
 
 def relative_difference(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
-    """The largest |a - b| / max(a, b) over sorted heights; infinite where there is not the same number of them."""
+    """The largest |a - b| / max(a, b) over sorted heights; infinite if their numbers differ."""
     if len(a) != len(b):
         return float("inf")
     larger = np.maximum(np.abs(a), np.abs(b))

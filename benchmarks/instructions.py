@@ -1,7 +1,7 @@
-"""Instruction counts of two small fixed jobs, by valgrind's callgrind: a guard that noise cannot move.
+"""Compares the instruction counts of two small fixed jobs with instructions.json; noise cannot change them.
 
-instruction_jobs.cpp is built against the core; the counts are compared with instructions.json. Another compiler makes
-other instructions, so a count is judged only where one of the same compiler and instruction set is expected.
+valgrind's callgrind counts the instructions of instruction_jobs.cpp, which is built with the core. Compilers differ, so
+counts are compared only if instructions.json has counts for the same compiler and instruction set.
 """
 
 import json
@@ -18,15 +18,15 @@ BUILD = ROOT / "build" / "instructions"
 EXPECTED = Path(__file__).with_name("instructions.json")
 JOBS = ("tree", "ward")
 TOLERANCE = 0.03
-# Tools of the environment that runs this come first, also where it was not activated.
+# The tools of this Python environment come first, even if it is not activated.
 TOOLS = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-INSTRUCTION_SETS = ("avx2", "baseline")  # the fastest one that valgrind runs too
+INSTRUCTION_SETS = ("avx2", "baseline")  # the first one that valgrind can run is used
 
 Counts = dict[str, int]
 
 
 def check(update: bool) -> int:
-    """The exit code: 1 where a job takes more instructions than expected."""
+    """Returns the exit code: 1 if a job takes more instructions than expected."""
     missing = [tool for tool in ("valgrind", "cmake", "c++") if shutil.which(tool, path=TOOLS) is None]
     if missing:
         print(f"skipped: instruction counts need {', '.join(missing)} (apt install valgrind cmake g++)")
@@ -46,7 +46,7 @@ def check(update: bool) -> int:
 
 
 def compare(counts: Counts, expected: Counts) -> dict[str, tuple[int, float, bool]]:
-    """For each job the count, its change against the expected one, and whether that is tolerated."""
+    """For each job: the count, its relative change, and whether the change is tolerated."""
     changes = {job: counts[job] / expected[job] - 1 for job in counts}
     return {job: (counts[job], change, change <= TOLERANCE) for job, change in changes.items()}
 
@@ -63,7 +63,7 @@ def report(findings: dict[str, tuple[int, float, bool]]) -> int:
 
 
 def build() -> tuple[Path, str]:
-    """The program, and the compiler that made it."""
+    """Builds the program; returns its path and the compiler."""
     switches = ["-DSILVERBIRCH_BENCHMARKS=ON", "-DSILVERBIRCH_PYTHON=OFF", "-DCMAKE_BUILD_TYPE=Release"]
     run(["cmake", "-S", str(ROOT), "-B", str(BUILD), *switches])
     run(["cmake", "--build", str(BUILD), "--target", "instruction_jobs", "--parallel", "2"])
@@ -74,7 +74,7 @@ def build() -> tuple[Path, str]:
 
 
 def count(program: Path) -> tuple[str, Counts]:
-    """The instruction set used, and the instructions of each job without those that make the rows."""
+    """The instruction set, and the instructions of each job without those that generate the rows."""
     for instruction_set in INSTRUCTION_SETS:
         try:
             rows = collected(program, "none", instruction_set)

@@ -1,4 +1,4 @@
-"""What is measured: suites of jobs, as data."""
+"""The suites of jobs to measure, as data."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Case:
     task: str = "linkage"
 
     def name(self) -> str:
-        """Says what must be equal for heights to be comparable: everything but the threads."""
+        """A name for all runs whose heights must agree: everything but the implementation and the threads."""
         parts = (self.task, self.method, self.data, self.rows, self.columns, self.dtype, self.max_leaves)
         return "-".join(str(part) for part in parts)
 
@@ -42,7 +42,7 @@ class Job(Case):
 
 @dataclass(frozen=True)
 class Suite:
-    """`peers` says up to how many rows each is asked, so that a run ends; silverbirch is asked for all cases."""
+    """`peers` limits the rows that each peer gets, so that a run ends; silverbirch gets all cases."""
 
     name: str
     title: str
@@ -52,14 +52,14 @@ class Suite:
     by_default: bool = True
 
     def jobs(self) -> Iterator[Job]:
-        """Peers first: the heights of the first one are what others are compared with."""
+        """The jobs of all cases, peers first: the other heights are compared with those of the first library."""
         for case in self.cases:
             for implementation in (*self.peers, "silverbirch"):
                 if case.rows <= self.peers.get(implementation, case.rows):
                     yield Job(**asdict(case), suite=self.name, implementation=implementation)
 
     def small(self, rows: int) -> Suite:
-        """The same work on few rows of one kind of data: to see that everything works."""
+        """The same work on few rows of one kind of data, to test that everything works."""
         small = (
             replace(
                 case,

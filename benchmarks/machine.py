@@ -1,4 +1,4 @@
-"""Where and with what a row was measured: a part of every row."""
+"""The machine and the versions that a row was measured with; every raw row holds them."""
 
 import os
 import platform
@@ -56,7 +56,7 @@ def describe() -> dict[str, Any]:
 
 
 def _commit() -> str | None:
-    """With a plus sign where files were changed since. None where this is not a clone."""
+    """The commit, with a plus sign if files were changed since; None outside a clone."""
     command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty=+", "--exclude=*"]
     try:
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()

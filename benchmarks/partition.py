@@ -1,4 +1,4 @@
-"""Quality of a partition, by numpy and scipy alone: the same code judges all libraries."""
+"""The quality of a partition, computed by numpy and scipy alone: the same code for all libraries."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +18,15 @@ def rmsd(X: NDArray, labels: NDArray) -> float:
 
 
 def cut(merges: NDArray, leaves: int, clusters: int) -> NDArray[np.int64]:
-    """Labels of the leaves once the first leaves - clusters merges are made. Merges as in Z: merge i makes the node
-    leaves + i of the two nodes in columns 0 and 1."""
+    """The labels of the leaves after the first `leaves - clusters` merges.
+
+    As in Z, merge i joins the nodes in columns 0 and 1 into the node leaves + i.
+    """
     made = leaves - clusters
     top = np.arange(leaves + made)
     for column in (0, 1):
         top[np.asarray(merges[:made, column], dtype=np.int64)] = np.arange(leaves, leaves + made)
-    while not np.array_equal(above := top[top], top):  # each round doubles the steps taken upwards
+    while not np.array_equal(above := top[top], top):  # each round doubles the number of levels climbed
         top = above
     is_top = np.zeros(len(top), dtype=np.int64)
     is_top[top[:leaves]] = 1
@@ -32,7 +34,7 @@ def cut(merges: NDArray, leaves: int, clusters: int) -> NDArray[np.int64]:
 
 
 def cut_spanning_tree(edges: NDArray, leaves: int, clusters: int) -> NDArray[np.int32]:
-    """The same for the edges of a minimum spanning tree, shortest first."""
+    """Like `cut`, for the edges of a minimum spanning tree, shortest first."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
@@ -42,7 +44,7 @@ def cut_spanning_tree(edges: NDArray, leaves: int, clusters: int) -> NDArray[np.
 
 
 def nearest_leaf(X: NDArray, centers: NDArray, sample: int = 2_000) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Some rows, evenly spaced, and the number of the center exactly nearest to each, by brute force."""
+    """Evenly spaced rows, and the exactly nearest center of each, by brute force."""
     chosen = np.linspace(0, len(X) - 1, min(sample, len(X))).astype(np.int64)
     centers = np.asarray(centers, dtype=np.float64)
     nearest = [int(np.argmin(((centers - x) ** 2).sum(axis=1))) for x in X[chosen].astype(np.float64)]

@@ -1,6 +1,6 @@
-"""Raw rows to docs/benchmarks.md, its figure, and the table in the README between <!-- benchmark --> marks.
+"""Writes docs/benchmarks.md, its figure, and the table in the README between <!-- benchmark --> marks.
 
-What no row can say, such as why a target was missed, is written by hand in notes.md and put below the targets.
+notes.md holds text written by hand, such as why a target was missed; it is put below the targets.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ betula-cluster gives no heights and no dendrogram, and labels rows by a walk dow
 
 
 def machine_text(rows: Sequence[Row]) -> str:
-    """One line for each machine and state of the code there are rows of."""
+    """One line for each machine and commit in the rows."""
     lines = {}
     for row in rows:
         m = row["machine"]
@@ -177,7 +177,7 @@ def case_text(s: Summary) -> str:
 
 
 def exponents(summaries: Sequence[Summary]) -> str:
-    """Series of summaries that differ in one size only, three points at least."""
+    """A table of the exponents of all series of at least three summaries that differ in one size only."""
     lines = []
     for size, name in (("rows", "N"), ("max_leaves", "M"), ("columns", "d")):
         for series in series_over(size, summaries):
@@ -224,7 +224,7 @@ def series_over(size: str, summaries: Sequence[Summary]) -> list[list[Summary]]:
 
 
 def headline(rows: Sequence[Row], summaries: Sequence[Summary]) -> str:
-    """Each work of HEADLINE by silverbirch and by the fastest peer."""
+    """The README's table: each job of HEADLINE by silverbirch and by the fastest peer."""
     lines = []
     for work, suite, where in HEADLINE:
         for ours in select(summaries, suite=suite, implementation="silverbirch", threads=1, **where):

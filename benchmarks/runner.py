@@ -1,4 +1,4 @@
-"""Runs jobs, each in a fresh process, in turn over the implementations, and writes one raw row a run."""
+"""Runs the jobs of all implementations in turn, each in a new process, and writes one raw row for each run."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from .jobs import Job, Suite
 
 RESULTS = Path(__file__).parent / "results"
 ROOT = Path(__file__).parents[1]
-# What took longer than this is not run again: seconds that long vary little, and a run has to end.
+# Longer jobs are not repeated: their times vary little, and a run has to end.
 NOT_REPEATED_SECONDS = 10.0
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS")
 
@@ -24,7 +24,7 @@ Row = dict[str, Any]
 
 
 def run(suites: Iterable[Suite], folder: Path, repeats: int) -> None:
-    """Writes folder/<suite>.jsonl anew for each suite."""
+    """Runs the suites; overwrites folder/<suite>.jsonl."""
     folder.mkdir(parents=True, exist_ok=True)
     place = machine.describe()
     for suite in suites:
@@ -39,7 +39,7 @@ def run(suites: Iterable[Suite], folder: Path, repeats: int) -> None:
 
 
 def rows_of(suite: Suite, repeats: int) -> Iterable[Row]:
-    """Repeat 1 of all jobs, repeat 2 of all jobs, ...: what disturbs the machine for a while disturbs all."""
+    """The raw rows: repeat 1 of all jobs, then repeat 2, so that a disturbance of the machine affects all alike."""
     jobs = list(suite.jobs())
     for implementation in sorted({job.implementation for job in jobs if not machine.installed(job.implementation)}):
         print(f"  {implementation} is not installed and left out: pip install '.[bench]'", flush=True)
@@ -56,7 +56,7 @@ def rows_of(suite: Suite, repeats: int) -> Iterable[Row]:
 
 
 def run_job(job: Job, heights: Path, timeout: float) -> Row:
-    """A run that fails or takes too long is a row too."""
+    """The raw row of one run; a run that fails or takes too long gives a row too."""
     row: Row = {"started": datetime.now(UTC).isoformat(timespec="seconds"), "load": os.getloadavg()[0]}
     environment = os.environ | dict.fromkeys(THREAD_VARIABLES, str(job.threads))
     request = json.dumps({"job": job.as_dict(), "heights": str(heights)})

@@ -1,4 +1,4 @@
-"""Raw rows into medians, spreads, ratios and exponents. Nothing here measures."""
+"""Computes medians, spreads, ratios and exponents from raw rows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Summary:
 
     @property
     def failure(self) -> str | None:
-        """Why there is no result, if there is none."""
+        """Why there is no result; None if there is one."""
         if self.good:
             return None
         row = self.rows[-1]
@@ -47,8 +47,7 @@ class Summary:
 
     @property
     def seconds(self) -> float | None:
-        """What ratios are made of. One thread: CPU time, which is wall time on a quiet machine and is disturbed less
-        on another. Several threads: wall time."""
+        """The time for ratios: CPU time with one thread, which other processes disturb less; else wall time."""
         return self.median("cpu" if self.job.threads == 1 else "wall")
 
     @property
@@ -61,13 +60,13 @@ def read_rows(folder: Path) -> list[Row]:
     return [
         json.loads(line)
         for path in sorted(folder.glob("*.jsonl"))
-        if path.name != "ablations.jsonl"  # of another kind: ablations.read_rows
+        if path.name != "ablations.jsonl"  # has other columns: ablations.read_rows
         for line in path.read_text(encoding="utf-8").splitlines()
     ]
 
 
 def summarize(rows: Iterable[Row]) -> list[Summary]:
-    """In the order of the rows."""
+    """One summary for each job, in the order of the rows."""
     groups: dict[Job, list[Row]] = {}
     for row in rows:
         groups.setdefault(Job(**{name: row[name] for name in JOB_FIELDS}), []).append(row)
@@ -75,12 +74,12 @@ def summarize(rows: Iterable[Row]) -> list[Summary]:
 
 
 def select(summaries: Iterable[Summary], **wanted: Any) -> list[Summary]:
-    """Those whose job has all the wanted values."""
+    """The summaries whose job has all the wanted values."""
     return [s for s in summaries if all(getattr(s.job, name) == value for name, value in wanted.items())]
 
 
 def same_case(summaries: Iterable[Summary], job: Job, implementation: str) -> Summary | None:
-    """What another implementation did with the case of a job, in the same suite with as many threads."""
+    """The summary of another implementation for the same case, suite and number of threads."""
     for s in summaries:
         same = s.job.suite == job.suite and s.job.name() == job.name() and s.job.threads == job.threads
         if same and s.job.implementation == implementation:
@@ -89,14 +88,14 @@ def same_case(summaries: Iterable[Summary], job: Job, implementation: str) -> Su
 
 
 def ratio(slower: Summary | None, faster: Summary | None) -> float | None:
-    """How many times as fast as the one the other is; None where one has no result."""
+    """The seconds of `slower` over those of `faster`; None if one has no result."""
     if slower is None or faster is None or slower.seconds is None or not faster.seconds:
         return None
     return slower.seconds / faster.seconds
 
 
 def exponent(sizes: Sequence[float], values: Sequence[float]) -> float | None:
-    """The slope of the least-squares line through log(size), log(value); None of fewer than two sizes."""
+    """The slope of the least-squares line through log(size), log(value); None for fewer than two sizes."""
     points = [(math.log(x), math.log(y)) for x, y in zip(sizes, values, strict=True) if x > 0 and y > 0]
     if len({x for x, _ in points}) < 2:
         return None

@@ -1,4 +1,4 @@
-"""What was asked for, and whether the raw rows show that it was reached."""
+"""The targets, and whether the raw rows meet them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from .jobs import MILLION, THOUSAND
 from .summary import Summary, ratio, same_case, select
 
-# Sorted heights of two exact algorithms differ by the rounding of sums in another order, not by more.
+# Sorted heights of two exact algorithms differ only by rounding.
 SAME_HEIGHTS = 1e-9
 TWO_TREES_AS_GOOD_AS_ONE = 1.01
 WORDS = {
@@ -22,7 +22,7 @@ WORDS = {
 
 @dataclass(frozen=True)
 class Verdict:
-    """`met` is None where it was not measured."""
+    """The result of a target; `met` is None if it was not measured."""
 
     work: str
     goal: str
@@ -32,7 +32,7 @@ class Verdict:
 
 @dataclass(frozen=True, kw_only=True)
 class Target:
-    """Judged on every kind of data of the suite that fits `where`; met where it is met on all of them."""
+    """A target for all data of a suite that match `where`; it is met if it is met on all of them."""
 
     work: str
     suite: str
@@ -58,12 +58,12 @@ class Target:
 
 @dataclass(frozen=True, kw_only=True)
 class FasterThan(Target):
-    """Our time against the peers' on the same case, at the same heights where both have some."""
+    """Compares silverbirch's time with that of the peers on the same case; heights must agree if both have them."""
 
     peers: tuple[str, ...]
     at_least: float
-    no_more: str | None = None  # a metric that must not be larger than the peers'
-    below: tuple[str, float] | None = None  # and a metric of ours with its limit
+    no_more: str | None = None  # a metric in which silverbirch must not exceed the peers
+    below: tuple[str, float] | None = None  # a metric of silverbirch and its limit
 
     def goal(self) -> str:
         text = f"{self.at_least:g} × {' and '.join(self.peers)}"
@@ -95,7 +95,7 @@ class FasterThan(Target):
 
 @dataclass(frozen=True, kw_only=True)
 class Within(Target):
-    """Our own figures below limits."""
+    """Compares metrics of silverbirch with limits."""
 
     below: dict[str, float]
 

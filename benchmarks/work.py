@@ -1,4 +1,4 @@
-"""What a measurement consists of."""
+"""Work: the function to measure, and the description of its result."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -6,5 +6,5 @@ from typing import Any, NamedTuple
 
 class Work(NamedTuple):
     run: Callable[[], Any]
-    describe: Callable[[Any], dict[str, Any]]  # "heights", where there are some, are compared between libraries
+    describe: Callable[[Any], dict[str, Any]]  # "heights" are compared between libraries
     repeatable: bool = True  # whether run may be called again for a better measurement

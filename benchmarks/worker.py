@@ -1,4 +1,4 @@
-"""One measurement in a process of its own: a job as JSON on stdin, a raw row as JSON on the last line of stdout."""
+"""Measures one job in its own process: reads the job as JSON from stdin, prints a raw row as JSON on the last line."""
 
 import contextlib
 import ctypes
@@ -20,7 +20,7 @@ from .jobs import Case, Job
 from .work import Work
 
 WARM_UP_ROWS = 200
-# Work shorter than this is repeated within the process; the clock and the first page faults would be a part of it.
+# Shorter work is repeated within the process; otherwise the clock and the first page faults would distort it.
 SHORT = 0.2
 
 
@@ -37,8 +37,8 @@ def measure(job: Job, heights_folder: Path) -> dict[str, Any]:
 
 
 def measure_work(adapter: Callable[[NDArray, Any], Work], X: NDArray, job: Case) -> dict[str, Any]:
-    """Time and memory of the work that an adapter makes of rows and a job, and what it says of the result."""
-    # What libraries load or compile when first called is not what is measured.
+    """Measures time and memory of the work that an adapter returns; adds its description of the result."""
+    # The first call is not measured: libraries may load or compile code then.
     adapter(X if len(X) <= WARM_UP_ROWS else X[:WARM_UP_ROWS].copy(), replace(job, rows=WARM_UP_ROWS)).run()
     work = adapter(X, job)
     _give_back_freed_memory()
@@ -55,7 +55,7 @@ def _timed(work: Work) -> tuple[dict[str, Any], Any]:
     cpu: list[float] = []
     result = None
     while not wall or (work.repeatable and sum(wall) < SHORT and len(wall) < 100):
-        result = None  # else the peak would hold two results
+        result = None  # otherwise the peak would include two results
         begin, begin_cpu = time.perf_counter(), time.process_time()
         result = work.run()
         cpu.append(time.process_time() - begin_cpu)
@@ -64,7 +64,7 @@ def _timed(work: Work) -> tuple[dict[str, Any], Any]:
 
 
 def _memory(name: str) -> float:
-    """In MB. Where there is no /proc, the most the process has had so far, which is too much for `before`."""
+    """Memory in MB. Without /proc it is the peak so far, which overestimates the memory before the work."""
     try:
         status = Path("/proc/self/status").read_text(encoding="ascii")
     except OSError:
@@ -74,15 +74,15 @@ def _memory(name: str) -> float:
 
 
 def _forget_peak() -> None:
-    """The peak from now on (Linux: man proc, clear_refs)."""
+    """Resets the peak of resident memory (Linux: man proc, clear_refs)."""
     with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
 
 
 def _give_back_freed_memory() -> None:
-    """What making the data left to the allocator would hide as much of what the work takes."""
+    """Returns freed memory to the system: the work could reuse it, and its peak would look smaller."""
     gc.collect()
-    with contextlib.suppress(AttributeError, OSError):  # where there is no glibc
+    with contextlib.suppress(AttributeError, OSError):  # not every system has glibc
         ctypes.CDLL(None).malloc_trim(0)
 
 

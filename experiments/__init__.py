@@ -1,10 +1,10 @@
 """The paper's experiments: Schubert & Lang, "Data Aggregation for Hierarchical Clustering" (2023).
 
-Run by `make reproduce`, in parts by `python -m experiments`. A job says what one raw row measures (jobs), a runner
-measures it in a process of its own (runner, worker) and appends it to a file (raw_rows); the page is made from the
-rows alone (reproduction).
+`make reproduce` runs all of them, `python -m experiments` some. A job describes one measurement (jobs). The runner
+measures it in its own process (runner, worker) and appends a raw row to a file (raw_rows). The page is computed from
+the raw rows alone (reproduction).
 
 The paper        -- table3, table4, figure3, figure4, claims; published/*.csv has its numbers
-Beyond it        -- draws, linkages, distances, alternatives, stability
-What is measured -- clustering, summaries, moved_data on data_sets; merge_order has the order ELKI cut by
+Beyond the paper -- draws, linkages, distances, alternatives, stability
+Measurements     -- clustering, summaries, moved_data on data_sets; merge_order has the order of merges that ELKI used
 """

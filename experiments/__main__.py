@@ -11,14 +11,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m experiments",
         description="Runs the paper's experiments and writes their tables and figures next to the published numbers. "
-        "Rows that are there are not measured again, so a run that was stopped goes on.",
+        "Existing rows are not measured again, so an interrupted run can be resumed.",
     )
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"all by default: {', '.join(EXPERIMENTS)}")
-    parser.add_argument("--quick", action="store_true", help="small data: minutes instead of most of an hour")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"default: all of {', '.join(EXPERIMENTS)}")
+    parser.add_argument("--quick", action="store_true", help="small data; takes minutes instead of most of an hour")
     parser.add_argument(
-        "--out", type=Path, default=Path("reproduction"), help="folder for raw rows, page and figures (%(default)s)"
+        "--out",
+        type=Path,
+        default=Path("reproduction"),
+        help="folder for raw rows, page and figures (default: %(default)s)",
     )
-    parser.add_argument("--render-only", action="store_true", help="measure nothing: the page from the rows there are")
+    parser.add_argument(
+        "--render-only", action="store_true", help="measure nothing; write the page from the existing rows"
+    )
     options = parser.parse_args()
 
     def say(line: str) -> None:

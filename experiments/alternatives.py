@@ -1,4 +1,4 @@
-"""Beyond the paper: cluster features against what a user would do instead."""
+"""Beyond the paper: cluster features compared with the alternatives a user has."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from .markdown import deviation, mean, mean_and_deviation, number, seconds, tabl
 from .raw_rows import RawRows
 
 DATA = ("uniform", "Gaussian", "imbalanced")
-# How many of the cases in which something else is better are written out.
+# The largest number of cases with a better alternative that the page lists.
 _MOST_LOSSES = 15
-# Both steps that label rows are the same for all: first the nearest feature, sampled row or centre.
+# Rows are labelled in the same two steps for all methods; the first finds the nearest feature, sampled row or centre.
 QUANTITIES = {"rmsd_nearest": "nearest feature", "rmsd_nearest_mean": "then nearest mean"}
 
 
@@ -40,7 +40,7 @@ def cases(scale: Scale) -> Iterator[Case]:
 
 
 def inputs_of(scale: Scale, case: Case) -> tuple[str, ...]:
-    """MiniBatchKMeans and scikit-learn's Birch take minutes for many rows and are asked for the fewer ones only."""
+    """The methods for a number of rows: MiniBatchKMeans and scikit-learn's Birch run on few rows only."""
     return (LINKAGE, SAMPLE, KMEANS, BIRCH) if case.rows == scale.rows else (LINKAGE, SAMPLE)
 
 
@@ -59,7 +59,7 @@ def jobs(scale: Scale) -> list[Job]:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The features and something else, in one case and by one way of labelling."""
+    """Cluster features and one alternative, in one case and with one method of labelling."""
 
     case: Case
     quantity: str
@@ -68,7 +68,7 @@ class Comparison:
     times: float  # as much CPU time as the features
 
     def excess(self) -> float:
-        """How much worse the features are, as a share of the other's value."""
+        """How much worse the features are, relative to the alternative."""
         return fmean(self.features) / fmean(self.other) - 1
 
     def clear(self) -> bool:
@@ -97,7 +97,7 @@ def _times(factor: float) -> str:
 
 
 def verdict(scale: Scale, rows: RawRows, other: str) -> str:
-    """In words, what the rows say."""
+    """The result of the comparison as a sentence."""
     name = {SAMPLE: "A random sample", BIRCH: "scikit-learn's Birch"}.get(other, other)
     found = comparisons(scale, rows, other)
     if not found:

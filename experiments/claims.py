@@ -1,4 +1,4 @@
-"""The paper's qualitative claims, each decided from raw rows. None of them is a timing."""
+"""Decides the paper's qualitative claims from raw rows, without timings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .jobs import CENTERS, FULL, LINKAGE, ClusterJob, Job, Scale
 from .markdown import mean, table
 from .raw_rows import RawRows
 
-# A mean over orders may be below the true one by chance; a real loss by dropping weights is larger.
+# The tolerance for chance in a mean over orders; the loss from dropping weights is larger.
 TOLERANCE = 0.005
 SMALL_LOSS = 0.03
 
@@ -53,7 +53,7 @@ def _quality(scale: Scale, rows: RawRows, data: str, linkage: str, input_: str) 
 
 
 def order_of_quality(scale: Scale, rows: RawRows) -> Decision:
-    """Means over the three linkages of the paper: single ones may tie where every method finds the true clusters."""
+    """Compares means over the three linkages of the paper: for one linkage all methods may find the true clusters."""
     full, linkage, centers = (
         sum(_quality(scale, rows, "Gaussian", x, input_) for x in PAPER_LINKAGES) / len(PAPER_LINKAGES)
         for input_ in (FULL, LINKAGE, CENTERS)
@@ -81,7 +81,7 @@ def weights_help_on_uniform_data(scale: Scale, rows: RawRows) -> Decision:
 
 
 def bounded_work(scale: Scale, rows: RawRows) -> Decision:
-    """What the time of clustering depends on: the number of features, over all N at which there is aggregation."""
+    """Whether the number of features, which decides the time of clustering, stays bounded as N grows."""
     counts = []
     for linkage in figure3.LINKAGES:
         for n in (n for n in scale.sizes if n > scale.max_leaves):
@@ -170,7 +170,7 @@ CLAIMS: dict[str, Callable[[Scale, RawRows], Decision]] = {
 
 
 def jobs(scale: Scale) -> list[Job]:
-    """Those of the experiments the claims are read from, without the ones that only time something."""
+    """The jobs of the experiments that the claims use, without those that only measure time."""
     trees = [
         job
         for linkage in figure3.LINKAGES

@@ -1,4 +1,4 @@
-"""One measured clustering: rows to features, features to a dendrogram, the dendrogram to the quality of its cut."""
+"""Measures one clustering: aggregates the rows, clusters the features, and computes the quality of the cut."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from . import summaries
 from .jobs import BIRCH, FULL, MODES, ClusterJob
 from .merge_order import size_before_height
 
-# Work shorter than this is repeated within the process; the first page faults would be a part of it.
+# Shorter work is repeated within the process; otherwise the first page faults would distort it.
 _SHORT, _MOST_LOOPS = 0.1, 20
 
 
@@ -31,7 +31,7 @@ def measure(job: ClusterJob) -> dict[str, Any]:
     row: dict[str, Any] = {"features": len(features), "height_sum": float(Z[:, 2].sum())} | seconds
     if job.k > len(features):
         return row
-    if job.input not in summaries.MAKERS:  # these lose which row went where
+    if job.input not in summaries.MAKERS:  # these do not keep the feature of each row
         row["rmsd"] = dendrogram.rmsd(job.k)
     if job.algorithm == "nn_chain":
         sizes = dendrogram.weights[len(features) :]
@@ -42,7 +42,7 @@ def measure(job: ClusterJob) -> dict[str, Any]:
 
 
 def _timed(job: ClusterJob, X: Floats) -> tuple[dict[str, Any], tuple[ClusterFeatures, Floats]]:
-    """CPU seconds of both steps: the machine may be busy with other things."""
+    """The CPU seconds of both steps, which other processes disturb less than wall time."""
     aggregate: list[float] = []
     cluster: list[float] = []
     while not aggregate or (sum(aggregate) + sum(cluster) < _SHORT and len(aggregate) < _MOST_LOOPS):
@@ -59,7 +59,7 @@ def _timed(job: ClusterJob, X: Floats) -> tuple[dict[str, Any], tuple[ClusterFea
 
 
 def summary(job: ClusterJob, X: Floats) -> tuple[ClusterFeatures, float]:
-    """What is clustered, and CPU seconds that went into finding parameters and do not count."""
+    """The features to cluster, and the CPU seconds spent on finding parameters, which do not count."""
     if job.input == FULL:
         return ClusterFeatures(1, X, 0), 0.0
     if job.max_leaves is None:
@@ -76,15 +76,15 @@ def dendrogram_of(job: ClusterJob, features: ClusterFeatures) -> Floats:
     if job.input == FULL and job.linkage in ("average", "weighted"):
         Z = linkage(features.mean, job.linkage, job.metric, algorithm=job.algorithm)
         if job.metric == "sqeuclidean":
-            Z[:, 2] **= 0.5  # the height of features is the root, too
+            Z[:, 2] **= 0.5  # heights of features are square roots too
         return Z
-    # A sampled row has no spread, and scikit-learn's Birch clusters its bare centres.
+    # Sampled rows have no spread, and scikit-learn's Birch clusters only its centres.
     mode = MODES.get(job.input, "centers" if job.input == BIRCH else "linkage")
     return linkage(features, job.linkage, mode=mode, algorithm=job.algorithm)
 
 
 def quality_of_labels(X: Floats, means: Floats, label_of_feature: NDArray[np.int64], k: int) -> dict[str, float]:
-    """Every row gets the cluster of the exactly nearest feature, then that of the nearest mean of those clusters."""
+    """The quality of two labellings: by the exactly nearest feature, then by the nearest mean of these clusters."""
     nearest, centers = _rmsd(X, label_of_feature[_nearest(means, X)], k)
     refined, _ = _rmsd(X, _nearest(centers, X), len(centers))
     return {"rmsd_nearest": nearest, "rmsd_nearest_mean": refined}

@@ -1,4 +1,4 @@
-"""The rows the experiments run on, from fixed seeds: the same in every process, in as many orders as asked for."""
+"""Generates the rows of the experiments from fixed seeds: the same in every process, in any number of orders."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ DIMENSIONS = 5
 UNIFORM_SIDE = 50.0
 MIXTURE_SIDE = 100.0
 DEVIATION = 1.5
-# Rows are made in pieces, so that the mixture is the one of `silverbirch demo`.
+# Rows are generated in chunks, so that the mixture equals that of `silverbirch demo`.
 _PIECE = 100_000
 
 
 @dataclass(frozen=True)
 class DataSet:
-    """`components` and `side` are of the mixtures: how many Gaussians, and the cube their centres lie in."""
+    """A data set. For mixtures, `components` is the number of Gaussians and `side` the cube of their centres."""
 
     name: str
     rows: int
@@ -29,7 +29,7 @@ class DataSet:
     side: float = MIXTURE_SIDE
 
     def make(self) -> Floats:
-        """Order 0 is as made, every other number another permutation of the same rows; a draw is other rows."""
+        """The rows. Order 0 is as generated, other orders are permutations of it; another draw has other rows."""
         X = _MAKERS[self.name](self)
         return X if self.order == 0 else np.random.default_rng([self.draw, self.order]).permutation(X)
 
@@ -39,9 +39,9 @@ def uniform(data: DataSet) -> Floats:
 
 
 def gaussian(data: DataSet, least_share: float = 0.05) -> Floats:
-    """Gaussians of deviation 1.5 with centres uniform in a cube, of unequal shares ∝ U(0.05, 1).
+    """Gaussians with standard deviation 1.5, centres uniform in a cube, and shares ∝ U(0.05, 1).
 
-    The paper does not give its generator; this one has the published deviation of full-data Ward within 1.5 %.
+    The paper does not give its generator. Full-data Ward on these rows has the published deviation within 1.5 %.
     """
     random = np.random.default_rng(data.draw)
     centers = random.uniform(0, data.side, size=(data.components, DIMENSIONS))
@@ -59,7 +59,7 @@ def gaussian_of_equal_shares(data: DataSet) -> Floats:
 
 
 def imbalanced(data: DataSet) -> Floats:
-    """Gaussians of Pareto shares and unequal spread: some clusters have very few rows."""
+    """Gaussians with Pareto shares and unequal spread; some clusters have very few rows."""
     random = np.random.default_rng(data.draw)
     centers = random.uniform(0, data.side, size=(data.components, DIMENSIONS))
     spreads = random.uniform(0.5, 3, size=data.components)

@@ -1,4 +1,4 @@
-"""Beyond the paper: every CF distance as the tree's distance, at several numbers of features."""
+"""Beyond the paper: every CF distance in the tree, for several numbers of features."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much of a difference to the published quality is the data: other draws, and other mixtures."""
+"""How much of the difference to the published quality is due to the data: other draws and other mixtures."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def draws_of(scale: Scale, data: str, linkage: str) -> list[ClusterJob]:
 
 
 def mixture(scale: Scale, name: str, side: float, linkage: str) -> ClusterJob:
-    """By NN-chain for Ward, whose merges are those of Anderberg and can be cut in both orders."""
+    """NN-chain for Ward: it makes the merges of Anderberg, which can be cut in both orders."""
     return scale.full(name, linkage, side=side, algorithm="nn_chain" if linkage == "ward" else "auto")
 
 

@@ -1,4 +1,4 @@
-"""What an experiment is: the jobs it needs, and the section of the page that is made of their rows."""
+"""Experiment: its jobs, and the section of the page that is computed from their rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PAPER_NAMES = {"centroid": "UPGMC", "average": "UPGMA", "ward": "Ward"}
 
 @dataclass(frozen=True)
 class Experiment:
-    """section(scale, rows, images) gives Markdown and puts its figures into the folder `images`."""
+    """`section(scale, rows, images)` returns Markdown and writes its figures to the folder `images`."""
 
     name: str
     title: str
@@ -27,6 +27,6 @@ class Experiment:
 
 
 def published(name: str) -> list[dict[str, str]]:
-    """The paper's numbers, as printed there."""
+    """The numbers of the paper, as printed."""
     text = resources.files(__package__).joinpath("published", f"{name}.csv").read_text(encoding="utf-8")
     return list(csv.DictReader(text.splitlines()))

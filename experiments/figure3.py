@@ -29,7 +29,7 @@ CURVES = {
 
 
 def sizes_of(scale: Scale, algorithm: str, input_: str) -> list[int]:
-    """Full data as far as the algorithm can go: a matrix for Anderberg, quadratic time for NN-chain."""
+    """The numbers of rows. Full data are limited by the matrix for Anderberg, by quadratic time for NN-chain."""
     most = {"Anderberg": scale.most_anderberg, "NN-chain": scale.most_nn_chain, "auto": scale.most_auto}[algorithm]
     return [rows for rows in scale.sizes if input_ != FULL or rows <= most]
 
@@ -85,7 +85,7 @@ def _curve(scale: Scale, rows: RawRows, linkage: str, algorithm: str, input_: st
 
 
 def _growth(scale: Scale, rows: RawRows, linkage: str) -> str:
-    """How flat the lines are, and what is left of N in them: the tree, which every row has to go through."""
+    """A sentence on how time grows with N: only the tree reads every row."""
     aggregated = [n for n in scale.sizes if n > scale.max_leaves]
     first, last = aggregated[0], aggregated[-1]
     grown = []

@@ -1,4 +1,4 @@
-"""How the figures look: lines labelled where they end, no legend to look things up in."""
+"""The style of the figures: each line is labelled at its end, without a legend."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe & Ito's colours, which nearly all eyes tell apart.
+# Okabe & Ito's colours, for colour-blind readers.
 BLACK, ORANGE, SKY, GREEN, BLUE, RED, PINK, GREY = (
     "#000000", "#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00", "#CC79A7", "#777777",
 )  # fmt: skip
@@ -42,7 +42,7 @@ def new_figure(panels: int, width: float = 6.2, height: float = 4.4) -> tuple[Fi
 
 
 def draw(axis: Axes, curves: Sequence[Curve], *, title: str, x: str, y: str, log_y: bool = True) -> None:
-    """Curves on a logarithmic x axis; each is named at its right end."""
+    """Draws curves on a logarithmic x axis, each with its name at the right end."""
     shown = [curve for curve in curves if len(curve.x)]
     for curve in shown:
         style = "--" if curve.dashed else "-"
@@ -62,7 +62,7 @@ def draw(axis: Axes, curves: Sequence[Curve], *, title: str, x: str, y: str, log
 
 
 def _label_ends(axis: Axes, curves: Sequence[Curve]) -> None:
-    """Names right of the axes at the height of the last point, pushed apart where they would overlap."""
+    """Writes the names right of the axes at the height of the last points, moved apart if they would overlap."""
     figure = axis.figure
     figure.canvas.draw()
     points = 72.0 / figure.dpi
@@ -93,8 +93,10 @@ def _label_ends(axis: Axes, curves: Sequence[Curve]) -> None:
 
 
 def _apart(wanted: Sequence[float]) -> list[float]:
-    """Ascending heights moved as little as possible (in squares) so that neighbours have the least gap: blocks of
-    labels that touch lie around the mean of what they want, by pooling adjacent violators."""
+    """Ascending heights moved so that neighbours have at least the gap, with the least sum of squared moves.
+
+    It pools adjacent violators: labels that touch form a block around the mean of their own heights.
+    """
     blocks: list[list[float]] = []  # of heights less what the labels below take
     for i, height in enumerate(wanted):
         blocks.append([height - i * _LEAST_GAP])
@@ -106,5 +108,5 @@ def _apart(wanted: Sequence[float]) -> list[float]:
 
 def save(figure: Figure, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Without the library's version and the date inside, the same rows give the same file.
+    # Without the version of matplotlib, the same rows give the same file.
     figure.savefig(path, dpi=130, bbox_inches="tight", metadata={"Software": None})

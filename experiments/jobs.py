@@ -1,4 +1,4 @@
-"""What one raw row measures, and how large the experiments are."""
+"""The jobs, each of which gives one raw row, and the sizes of the experiments."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from silverbirch.linkage import matching_distance
 
 from .data_sets import MIXTURE_SIDE, DataSet
 
-# The paper's words for what is clustered, and what a user might do instead.
+# The paper's names of what is clustered, and the alternatives.
 FULL, CENTERS, LINKAGE, AGGREGATION = "full data", "CF centers", "CF linkage", "CF aggregation"
 SAMPLE, KMEANS, BIRCH = "random sample", "MiniBatchKMeans", "scikit-learn Birch"
 MODES = {CENTERS: "centers", LINKAGE: "linkage", AGGREGATION: "aggregation"}
@@ -17,7 +17,7 @@ MODES = {CENTERS: "centers", LINKAGE: "linkage", AGGREGATION: "aggregation"}
 
 @dataclass(frozen=True)
 class ClusterJob:
-    """Rows to a dendrogram, its time, and the quality of its cut into k clusters."""
+    """Clusters rows; measures the time and the quality of the cut into k clusters."""
 
     data: str
     rows: int
@@ -39,7 +39,7 @@ class ClusterJob:
         return DataSet(self.data, self.rows, self.k, self.order, self.draw, self.side)
 
     def matrix_bytes(self) -> int:
-        """What the distances of all pairs take, where the algorithm keeps them."""
+        """The bytes of the distances of all pairs, if the algorithm stores them; else 0."""
         if self.algorithm != "anderberg":
             return 0
         objects = self.rows if self.input == FULL else min(self.rows, self.max_leaves or self.rows)
@@ -51,7 +51,7 @@ class ClusterJob:
 
 @dataclass(frozen=True)
 class VarianceErrorJob:
-    """The worst relative error of a variance kept by cluster features, on rows moved away from the origin."""
+    """Measures the largest relative error of the variance in cluster features, on rows moved away from the origin."""
 
     features: str
     offset: float
@@ -62,7 +62,7 @@ class VarianceErrorJob:
 
 @dataclass(frozen=True)
 class MovedTreeJob:
-    """Leaves and quality of a tree with a fixed threshold, on rows moved away from the origin."""
+    """Measures the leaves and quality of a tree with a fixed threshold, on rows moved away from the origin."""
 
     tree: str
     dtype: str
@@ -78,7 +78,7 @@ TASKS: dict[str, type[Job]] = {job.task: job for job in (ClusterJob, VarianceErr
 
 
 def as_dict(job: Job) -> dict[str, Any]:
-    """Without what has its default value."""
+    """The fields that differ from their defaults."""
     given = {f.name: getattr(job, f.name) for f in fields(job) if getattr(job, f.name) != f.default}
     return {"task": job.task} | given
 
@@ -89,7 +89,7 @@ def from_dict(given: dict[str, Any]) -> Job:
 
 @dataclass(frozen=True)
 class Scale:
-    """Sizes of a whole run, or of a quick one that shows the same in minutes."""
+    """The sizes of a full run or of a quick run."""
 
     rows: int
     k: int
@@ -108,7 +108,7 @@ class Scale:
     as_published: bool  # whether numbers can be set beside the paper's
 
     def tree(self, data: str, linkage: str, **changes: Any) -> ClusterJob:
-        """CF linkage as in the paper: the distance that matches the linkage, in the tree and for absorption alike."""
+        """CF linkage as in the paper: the CF distance that matches the linkage, also as absorption criterion."""
         distance = matching_distance(linkage)
         job = ClusterJob(
             data, self.rows, LINKAGE, linkage, self.k,

@@ -1,4 +1,4 @@
-"""Beyond the paper: every linkage, at several numbers of features."""
+"""Beyond the paper: every linkage, for several numbers of features."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from .jobs import AGGREGATION, CENTERS, FULL, LINKAGE, ClusterJob, Job, Scale
 from .markdown import mean, mean_and_deviation, number, seconds, table
 from .raw_rows import RawRows
 
-# These look at distances of single points again and again: some features only, and not all rows.
+# These compute distances of single points many times, so they run on few features and not on all rows.
 SLOW = ("minimax", "medoid")
 ONLY_CENTERS = ("single", "complete", "minimax", "medoid")
-# CF distances that are linkages of their own, by merging features.
+# CF distances that are linkages with mode="aggregation".
 FEATURE_LINKAGES = ("manhattan", "diameter", "radius")
 
 
 def cells_of(scale: Scale, linkage: str) -> list[tuple[str, int | None]]:
-    """(input, limit of features) of all columns that make sense for a linkage."""
+    """The (input, limit of features) of the columns that apply to a linkage."""
     budgets = [m for m in scale.budgets if linkage not in SLOW or m <= 5_000]
     if linkage in FEATURE_LINKAGES:
         return [(AGGREGATION, m) for m in scale.budgets if m <= 5_000]

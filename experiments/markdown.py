@@ -18,7 +18,7 @@ def mean(values: Sequence[float]) -> float | None:
 
 
 def deviation(values: Sequence[float]) -> float:
-    """Of a single run, from several of them."""
+    """The standard deviation of a single run, estimated from several runs."""
     return statistics.stdev(values) if len(values) > 1 else 0.0
 
 

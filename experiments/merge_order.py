@@ -1,4 +1,4 @@
-"""The same merges in another order: what a cut into k clusters undoes are the last k - 1 of them."""
+"""Reorders the merges of a dendrogram: a cut into k clusters undoes the last k - 1 of them."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from silverbirch.checks import Floats
 
 
 def size_before_height(Z: Floats, size: Floats) -> Floats:
-    """Z with its rows ordered by the size of the cluster they make, then by height.
+    """Z with its rows ordered by the size of the merged cluster, then by height.
 
-    ELKI ordered the merges of NN-chain so from March 2022 to April 2026 (`ClusterMergeHistoryBuilder.optimizeOrder`).
-    A cut then undoes the merges that made the largest clusters, instead of the highest ones.
+    ELKI used this order for NN-chain from March 2022 to April 2026 (`ClusterMergeHistoryBuilder.optimizeOrder`). A cut
+    then undoes the merges of the largest clusters instead of the highest merges.
 
-    size : of the cluster each row makes, in points
+    size : the number of points in the merged cluster of each row
     """
-    order = np.lexsort((np.arange(len(Z)), Z[:, 2], size))  # a part is smaller than the whole, so it stays before it
+    order = np.lexsort((np.arange(len(Z)), Z[:, 2], size))  # a child is smaller than its parent, so it comes first
     new_row = np.empty(len(Z), dtype=np.int64)
     new_row[order] = np.arange(len(Z))
     leaves = len(Z) + 1

@@ -1,4 +1,4 @@
-"""The reason for BETULA's features: data moved away from the origin, measured against exact arithmetic.
+"""Data moved away from the origin, compared with exact arithmetic: the reason for BETULA's features.
 
 A classic feature keeps (N, LS, SS): count, linear sum and sum of squares. Its variance SS/N - (LS/N)² is the difference
 of two large numbers where the mean is far from the origin (Lang & Schubert 2020). BETULA keeps (n, mean, SSE).
@@ -57,7 +57,7 @@ def betula(groups: Groups) -> Groups:
 
 
 def silverbirch(groups: Groups) -> Floats:
-    """This package's own features, a row at a time; their sums are float64 whatever the rows are."""
+    """The features of this package, a row at a time; their sums are always float64."""
     features = ClusterFeatures(1, groups[:, 0], 0)
     for row in np.moveaxis(groups, 1, 0)[1:]:
         features = features.merged_with(ClusterFeatures(1, row, 0))
@@ -94,7 +94,7 @@ def _moved_groups(count: int, offset: float, dtype: str) -> Groups:
 
 
 def _exact_variance(group: Groups) -> Fraction:
-    """Of the rows as rounded: what the features could know."""
+    """The exact variance of the rounded rows: the best that features can store."""
     total = Fraction(0)
     for column in group.T.tolist():
         values = [Fraction(value) for value in column]
@@ -106,18 +106,18 @@ def _exact_variance(group: Groups) -> Fraction:
 
 
 def _silverbirch_tree(X: Groups, k: int) -> tuple[int, NDArray[np.int64]]:
-    """With the parameters scikit-learn has: the distance of means goes down the tree, the radius is bounded."""
+    """The tree with the criteria of scikit-learn: rows descend by the distance of means, the radius is bounded."""
     tree = CFTree(threshold=THRESHOLD, distance="centroid", absorption="radius", branching=BRANCHING).insert(X)
     labels = _cut(linkage(tree.features, "ward"), k)
     return tree.n_leaves, labels[tree.assign(X)]
 
 
 def _birch_tree(X: Groups, k: int) -> tuple[int, NDArray[np.int64]]:
-    """A tree of (N, LS, SS) features; rows are labelled by its own nearest subcluster."""
+    """scikit-learn's tree of (N, LS, SS) features; it labels rows by its nearest subcluster."""
     from sklearn.cluster import Birch
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of square roots of negative variances
+        warnings.simplefilter("ignore")  # from square roots of negative variances
         model = Birch(threshold=THRESHOLD, branching_factor=BRANCHING, n_clusters=None).fit(X)
     centers = np.asarray(model.subcluster_centers_, dtype=np.float64)
     labels = _cut(linkage(centers, "ward"), k) if len(centers) > 1 else np.zeros(1, dtype=np.int64)
@@ -125,7 +125,7 @@ def _birch_tree(X: Groups, k: int) -> tuple[int, NDArray[np.int64]]:
 
 
 def _no_tree(X: Groups, k: int) -> tuple[int, NDArray[np.int64]]:
-    """All rows: what their rounding leaves to be found."""
+    """All rows without a tree: the quality that rounding of the rows alone leaves."""
     return len(np.unique(X, axis=0)), _cut(linkage(X, "ward"), k)
 
 
@@ -140,6 +140,6 @@ def measure_moved_tree(job: MovedTreeJob) -> dict[str, Any]:
     X = DataSet("Gaussian", job.rows, job.k).make()
     leaves, labels = TREES[job.tree](np.ascontiguousarray((X + job.offset).astype(job.dtype)), job.k)
     clusters, labels = np.unique(labels, return_inverse=True)
-    # The quality of the partition, of the rows as they were before they were moved.
+    # The quality of the partition is computed on the rows before the move.
     sse = _core.grouped(X, None, labels.astype(np.int64), len(clusters), None)[2]
     return {"leaves": leaves, "clusters": len(clusters), "rmsd": float(np.sqrt(sse.sum() / len(X)))}

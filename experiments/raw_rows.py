@@ -1,4 +1,4 @@
-"""Raw rows on disk, one JSON object a line: what was measured, once and for all. Tables are computed from them."""
+"""Raw rows in a file, one JSON object on each line. Tables and figures are computed from them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Row = dict[str, Any]
 
 
 class RawRows:
-    """The rows of a file, found by the job they are of. A later row of the same job replaces an earlier one.
+    """The rows of a file by their job. A later row of the same job replaces an earlier one.
 
-    A line with nothing but "machine" says where the rows below it were measured.
+    A line with only "machine" describes the machine that measured the rows below it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -36,7 +36,7 @@ class RawRows:
         return self._rows.get(job)
 
     def good(self, job: Job) -> Row | None:
-        """The row of a job that is measured; not of one that failed or was left out."""
+        """The row of a job; None if it is not measured, failed or was left out."""
         row = self._rows.get(job)
         return row if row is not None and row["status"] == "ok" else None
 
@@ -53,6 +53,6 @@ class RawRows:
         return row
 
     def values(self, jobs: Sequence[Job], quantity: str) -> list[float]:
-        """That quantity of all jobs that are measured and have it."""
+        """The values of a quantity for all measured jobs that have it."""
         rows = (self.good(job) for job in jobs)
         return [row[quantity] for row in rows if row is not None and row.get(quantity) is not None]

@@ -1,4 +1,4 @@
-"""All experiments by name, and the page that is made of their raw rows."""
+"""All experiments by name, and the page that is computed from their raw rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROWS, PAGE, IMAGES = "reproduction.jsonl", "reproduction.md", "images"
 
 
 def chosen(names: Sequence[str]) -> list[Experiment]:
-    """All, where none is named."""
+    """The experiments with these names; without names, all."""
     for name in names:
         if name not in EXPERIMENTS:
             raise ValueError(f"experiment {name!r}: must be one of {', '.join(EXPERIMENTS)}")
@@ -41,9 +41,9 @@ def reproduce(
     isolated: bool = True,
     say: Callable[[str], None] = print,
 ) -> Path:
-    """Measures what is missing in out/reproduction.jsonl, then writes out/reproduction.md with its figures.
+    """Measures the jobs without a row in out/reproduction.jsonl, then writes out/reproduction.md and its figures.
 
-    The page has the named experiments, and all others whose rows are there.
+    The page has the named experiments, and all others that have rows.
     """
     experiments, scale = chosen(names), QUICK if quick else WHOLE
     rows = RawRows(out / ROWS)

@@ -1,4 +1,4 @@
-"""Runs the jobs that have no row yet, each in a process of its own, one after the other."""
+"""Runs the jobs that have no row yet, one after the other, each in its own process."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from .worker import measure
 
 TIMEOUT = 1_200.0
 _ROOT = Path(__file__).parents[1]  # where Python finds this package
-# A matrix larger than this share of the memory that is free now would push others out.
+# A matrix that needs more than this share of the free memory is not computed.
 _SHARE_OF_FREE_MEMORY = 0.7
 _LARGE_MATRIX = 4_000_000_000
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
 def run(jobs: Iterable[Job], rows: RawRows, *, isolated: bool = True, say: Callable[[str], None] = print) -> None:
-    """Measures what is not in `rows` yet; each row is on disk before the next job begins.
+    """Measures the jobs that are not in `rows`; each row is written before the next job begins.
 
-    isolated : a process for each job, so that its memory and time are its own
+    isolated : run each job in its own process, so that its memory and time are its own
     """
     missing = in_turn(job for job in dict.fromkeys(jobs) if rows.good(job) is None)
     place = machine()
@@ -43,8 +43,10 @@ def run(jobs: Iterable[Job], rows: RawRows, *, isolated: bool = True, say: Calla
 
 
 def in_turn(jobs: Iterable[Job]) -> list[Job]:
-    """All jobs on one order of the rows before all on the next, so that what disturbs the machine for a while disturbs
-    all alike; the largest matrices last."""
+    """The jobs sorted by the order of the rows, so that a disturbance of the machine affects all methods alike.
+
+    The largest matrices come last.
+    """
 
     def turn(job: Job) -> tuple[bool, int]:
         return (job.matrix_bytes() > _LARGE_MATRIX, job.order) if isinstance(job, ClusterJob) else (False, 0)
@@ -53,7 +55,7 @@ def in_turn(jobs: Iterable[Job]) -> list[Job]:
 
 
 def _in_own_process(job: Job) -> Row:
-    """A run that fails or takes too long is a row, too."""
+    """The row of a job that runs in its own process; a run that fails or takes too long gives a row too."""
     command = [sys.executable, "-m", f"{__package__}.worker"]
     try:
         done = subprocess.run(
@@ -83,7 +85,7 @@ def _refused(job: Job) -> Row | None:
 
 
 def machine() -> str:
-    """Where and with what rows are measured."""
+    """The machine and the versions that rows are measured with."""
     import numpy
 
     return (

@@ -21,7 +21,7 @@ FEATURE_STYLES = {
     "silverbirch, float64 rows": (figures.BLUE, False),
 }
 TREE_COLOURS = {"silverbirch": figures.BLUE, "scikit-learn Birch": figures.RED, "all rows": figures.GREY}
-# Where the offset 0 is drawn on a logarithmic axis.
+# The place of the offset 0 on the logarithmic axis.
 _ORIGIN = 0.1
 
 

@@ -1,4 +1,4 @@
-"""What a user might make of too many rows instead of cluster features from a CF-tree."""
+"""Alternatives to the cluster features of a CF-tree for too many rows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def random_sample(X: Floats, size: int, seed: int) -> tuple[ClusterFeatures, flo
 
 
 def mini_batch_k_means(X: Floats, size: int, seed: int) -> tuple[ClusterFeatures, float]:
-    """The features of its clusters. k-means++ would take longer than all else, so it starts from random rows."""
+    """The features of the clusters of MiniBatchKMeans. It starts from random rows, because k-means++ is slow."""
     from sklearn.cluster import MiniBatchKMeans
 
     with warnings.catch_warnings():
@@ -36,8 +36,11 @@ def mini_batch_k_means(X: Floats, size: int, seed: int) -> tuple[ClusterFeatures
 
 
 def birch(X: Floats, size: int, seed: int) -> tuple[ClusterFeatures, float]:
-    """The centres of scikit-learn's subclusters. It takes a threshold and no limit of leaves, so it is fitted several
-    times to come close to `size` of them from below, starting at the threshold of our tree; one fit counts."""
+    """The centres of the subclusters of scikit-learn's Birch.
+
+    Birch takes a threshold and no limit on leaves. It is fitted with several thresholds, beginning with that of our
+    tree, to get close to `size` subclusters but not more; only the time of one fit counts.
+    """
     from sklearn.cluster import Birch
 
     begin = time.process_time()
@@ -52,7 +55,7 @@ def birch(X: Floats, size: int, seed: int) -> tuple[ClusterFeatures, float]:
         if _CLOSE * size <= len(centers) <= size or (fit == _MOST_FITS - 1 and len(best)):
             break
         too_many, few_enough = (threshold, few_enough) if len(centers) > size else (too_many, threshold)
-        # The number of leaves falls by some power of the threshold; between two known ones, halve.
+        # The number of leaves falls like a power of the threshold; between two known thresholds, bisect.
         guess = threshold * (len(centers) / (_AIM * size)) ** 0.3
         threshold = guess if too_many < guess < few_enough else (too_many + min(few_enough, 2 * too_many)) / 2
     if not len(best):

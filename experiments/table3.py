@@ -31,7 +31,7 @@ def job(scale: Scale, data: str, algorithm: str, input_: str) -> ClusterJob:
 
 
 def orders_of(scale: Scale, algorithm: str, input_: str) -> int:
-    """The slower, the fewer; the matrix of all rows takes 10 GB and is made once."""
+    """The number of orders: fewer for slower algorithms; the matrix of all rows takes 10 GB and is computed once."""
     if algorithm == "Anderberg":
         return 1 if input_ == FULL else scale.few_orders
     return scale.orders
@@ -58,7 +58,7 @@ def section(scale: Scale, rows: RawRows, images: Path) -> str:
 
 
 def _expected_gain(scale: Scale, rows: RawRows, data: str) -> str:
-    """The paper leaves the number of features to the tree, and so do we; the gain follows from it."""
+    """The gain that follows from the number of features, which the tree chooses, as in the paper."""
     features = mean(rows.values(jobs_of(scale, data, "NN-chain", LINKAGE), "features"))
     known = [line["features"] for line in published("table3") if line["data"] == data and line["features"]]
     if features is None or not scale.as_published:

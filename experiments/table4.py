@@ -19,7 +19,7 @@ PUBLISHED_FEATURES = {"uniform": 17_482, "Gaussian": 9_496}
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the table: how it is computed, and which published line it stands next to."""
+    """A line of the table: its job, and the published line that it is compared with."""
 
     algorithm: str
     input: str
@@ -33,7 +33,7 @@ class Line:
             job = replace(job, max_leaves=PUBLISHED_FEATURES[data] * scale.max_leaves // 25_000)
         if self.variant == SIZES_OF_ONE:
             job = replace(job, linkage="centroid")
-        # Anderberg's result is the greedy one, which `auto` gives by a faster algorithm.
+        # Anderberg gives the greedy result, which `auto` computes by a faster algorithm.
         return replace(job, algorithm="nn_chain" if self.algorithm == "NN-chain" else "auto")
 
     def applies(self, linkage: str) -> bool:
@@ -140,7 +140,7 @@ def section(scale: Scale, rows: RawRows, images: Path) -> str:
 
 
 def _losses(scale: Scale, rows: RawRows) -> str:
-    """What aggregation costs on uniform data, here and as published."""
+    """The loss of quality by aggregation on uniform data, here and as published."""
     if not scale.as_published:
         return ""
     printed = {

@@ -1,4 +1,4 @@
-"""One measurement in a process of its own: a job as JSON on stdin, what was measured as JSON on stdout."""
+"""Measures one job in its own process: reads the job as JSON from stdin, prints the measurement as JSON."""
 
 from __future__ import annotations
 

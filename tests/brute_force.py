@@ -1,4 +1,4 @@
-"""Clusters as the points they hold, distances by their definitions over those points."""
+"""Brute force: a cluster is the set of its points, and distances follow their definitions over these points."""
 
 import itertools
 import sys
@@ -27,7 +27,7 @@ ignore_square = pytest.mark.filterwarnings("ignore:y looks like a square distanc
 class Group(NamedTuple):
     rows: np.ndarray
     weight: np.ndarray
-    vote: np.ndarray  # what each row counts where the halves of a merge count the same
+    vote: np.ndarray  # the weight of each row where both children of a merge count the same
 
 
 def groups_of(labels, weight):
@@ -44,7 +44,7 @@ def joined(a, b):
 
 
 def definitions(X, D=None):
-    """Each linkage and CF distance by name, as a function of two groups; `squared` ones are of squared distances."""
+    """Each linkage and CF distance by name, as a function of two groups; `squared` uses squared distances."""
     D = squareform(pdist(X)) if D is None else D
 
     def mean(group, counts):
@@ -145,14 +145,14 @@ def random_features(n=50, d=3, seed=2):
 
 @st.composite
 def grid_points(draw, min_rows=2):
-    """Small integers: full of ties and duplicates, and exact."""
+    """Points of small integers, which have many ties and duplicates and are exact."""
     shape = draw(st.tuples(st.integers(min_rows, 14), st.integers(1, 3)))
     return draw(arrays(np.float64, shape, elements=st.integers(-4, 4)))
 
 
 @st.composite
 def grouped_points(draw):
-    """Points, weights and groups; there are at least two groups and each has some weight."""
+    """Points, weights and groups: at least two groups, each of positive weight."""
     X = draw(grid_points(min_rows=4))
     weight = draw(arrays(np.float64, len(X), elements=st.floats(1, 8, width=16)))
     labels = draw(arrays(np.int64, len(X), elements=st.integers(0, 5)))

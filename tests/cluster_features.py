@@ -1,4 +1,4 @@
-"""Cluster features for the tests, and how exact they are."""
+"""Cluster features for the tests, and their exact values."""
 
 from fractions import Fraction
 from functools import reduce
@@ -33,7 +33,7 @@ def single_features(draw, dimensions=2):
 
 
 def features_of(points, counts=None):
-    """Each point added to the feature of those before it."""
+    """The feature of the points, merged one after the other."""
     counts = np.ones(len(points)) if counts is None else counts
     rows = sb.ClusterFeatures(counts, points, np.zeros(len(points)))
     return reduce(sb.ClusterFeatures.merged_with, rows)

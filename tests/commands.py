@@ -6,5 +6,5 @@ from silverbirch.cli import app
 
 
 def silverbirch(*arguments):
-    """exit_code, stdout and stderr of a command."""
+    """Runs a command; returns exit_code, stdout and stderr."""
     return CliRunner().invoke(app, [str(argument) for argument in arguments])

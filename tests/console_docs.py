@@ -1,4 +1,4 @@
-"""Pages of the documentation that show commands: `python tests/console_docs.py` writes the output of each anew.
+"""Pages of the documentation that show commands: `python tests/console_docs.py` updates the output of each.
 
 A block ```console holds lines that begin with `$ `, each followed by what the command printed. A block ```python that
 begins with `# name.py` is a file. All blocks of a page run in one empty folder, one after the other.
@@ -18,7 +18,7 @@ _BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
 
 
 def run_page(text):
-    """The page with the output of each command as it is now."""
+    """The page with the current output of each command."""
     with tempfile.TemporaryDirectory() as folder:
         for name, code in re.findall(r"```python\n# (\w+\.py)\n(.*?)```", text, re.DOTALL):
             Path(folder, name).write_text(code)

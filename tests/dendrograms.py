@@ -1,4 +1,4 @@
-"""Dendrograms for the tests, and what they have in common."""
+"""Dendrograms for the tests, and checks that they share."""
 
 import numpy as np
 from hypothesis import settings
@@ -26,7 +26,7 @@ def by_first_occurrence(labels):
 
 
 def by_weight(labels, weight=None):
-    """The same clusters of leaves, numbered by weight, ties by the lowest leaf; whole numbers as weights."""
+    """The same clusters of leaves, numbered by weight, ties by the lowest leaf; for whole weights."""
     weight = np.ones(len(labels)) if weight is None else weight
     clusters = np.unique(labels)
     mass = [weight[labels == c].sum() for c in clusters]

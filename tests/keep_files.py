@@ -46,7 +46,7 @@ def main():
 
 
 def keep_runs(folder, place):
-    """Files of the command line, which also hold how the rows were prepared and what the run was."""
+    """Writes files of the command line, which also hold the preparation of rows and the record of the run."""
     from commands import silverbirch
 
     with contextlib.chdir(place):

@@ -1,15 +1,15 @@
 """Kills the command line again and again: `python killing.py` with a JSON object on stdin.
 
-    arguments   of the command, {out} standing for the folder of its outputs
+    arguments   of the command, {out} is replaced by the folder of its outputs
     out         a folder to make the folders of outputs in
-    checkpoint  the file it goes on from
-    kills       how often at least to kill it with SIGKILL, at moments spread over the time it takes; goes on until a
-                third of them left a checkpoint to go on from
+    checkpoint  the checkpoint file
+    kills       the least number of kills with SIGKILL, at random moments of the run; kills continue until a third of
+                them have left a checkpoint
     seed        of those moments
 
-Each try is a fork of this process, which has the imports done, so that the moments fall into the work. A run that comes
-to its end in spite of it is begun anew. Prints JSON: how many kills there were, how many left a checkpoint, and the
-folders of outputs, the first of an undisturbed run.
+Each attempt is a fork of this process, which has finished its imports, so that kills hit the work. A run that ends
+before its kill is started again. Prints JSON: the number of kills, the number of kills that left a checkpoint, and the
+folders of outputs; the first folder is that of an undisturbed run.
 """
 
 import json
@@ -27,7 +27,7 @@ from silverbirch.cli import app
 
 
 def attempt(arguments, seconds=None):
-    """Whether the command came to its end, before it was killed after that many seconds."""
+    """Runs the command and kills it after that many seconds; returns whether it ended before."""
     child = os.fork()
     if child == 0:
         try:
@@ -59,7 +59,7 @@ def main():
     usual = time.monotonic() - begin
 
     def is_complete(folder):
-        """Killed when all was done and the process about to end: there is nothing left to go on from."""
+        """Whether the run was killed after all its work: the outputs exist and the checkpoint is gone."""
         return not os.path.exists(job["checkpoint"]) and set(os.listdir(folder)) == made
 
     made = set(os.listdir(folders[0]))

@@ -1,4 +1,4 @@
-"""Model files made by hand: the format written down a second time, apart from the code under test."""
+"""Model files made by hand: a second implementation of the format, independent of the code under test."""
 
 import hashlib
 import json
@@ -13,7 +13,7 @@ DTYPES = {"f8": "F64", "i8": "I64", "f4": "F32", "u4": "U32", "u1": "U8", "i4": 
 
 
 def sealed(header, body=b"", length=None):
-    """A file of that header, with its length before it and its digest in the place of the first 64 zeros."""
+    """A file with that header: its length comes first, and its digest replaces the first 64 zeros."""
     start = (len(header) if length is None else length).to_bytes(8, "little")
     digest = hashlib.sha256(start + header + body).hexdigest().encode()
     return start + header.replace(b"0" * 64, digest, 1) + body

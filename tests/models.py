@@ -1,4 +1,4 @@
-"""Rows for models, and what is to be seen of a fitted one."""
+"""Rows for models, and the visible state of a fitted model."""
 
 import numpy as np
 from hypothesis import settings
@@ -18,13 +18,13 @@ def points(n=300, d=3, seed=0):
 
 
 def groups(n=300, k=4, d=3, seed=0):
-    """Rows about k centres far apart, in random order."""
+    """Rows around k centres far apart, in random order."""
     rng = np.random.default_rng(seed)
     return 20 * np.eye(max(k, d))[rng.integers(0, k, n), :d] + rng.normal(size=(n, d))
 
 
 def scipys(X, linkage):
-    """Z of all rows; average and weighted of squared distances, their heights as roots."""
+    """scipy's Z of all rows; average and weighted use squared distances, and heights are their roots."""
     if linkage not in ("average", "weighted"):
         return hierarchy.linkage(X, linkage)
     Z = hierarchy.linkage(pdist(X, "sqeuclidean"), linkage)
@@ -33,7 +33,7 @@ def scipys(X, linkage):
 
 
 def state(model, X):
-    """All that a fitted model says, as bytes."""
+    """The visible state of a fitted model, as bytes."""
     arrays = [
         *model.features_.arrays(), model.linkage_matrix_, model.subcluster_labels_, model.cluster_centers_,
         model.predict(X), model.transform(X), np.array([model.threshold_, model.n_features_in_, model.score(X)]),

@@ -1,4 +1,4 @@
-"""Tables for readers, written in every format by the libraries the formats belong to."""
+"""Tables for the readers, written in every format by other libraries."""
 
 import gzip
 import io
@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 
 def frame(rows=1000, seed=0):
-    """Numbers of several kinds, missing values, names with zeros in front, text."""
+    """Columns of several number types, missing values, ids with leading zeros, and text."""
     rng = np.random.default_rng(seed)
     table = pd.DataFrame(
         {
@@ -30,7 +30,7 @@ NUMBERS = ["x", "count", "y"]
 
 
 def write(table, path):
-    """A pandas data frame, into a file of the format its name says; small batches and row groups."""
+    """Writes a pandas data frame in the format of the suffix, with small batches and row groups."""
     arrow = table if isinstance(table, pa.Table) else pa.Table.from_pandas(table, preserve_index=False)
     name = path.name
     if name.endswith((".parquet", ".pq")):

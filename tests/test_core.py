@@ -15,7 +15,7 @@ from silverbirch import _core
 
 
 def test_the_stub_names_what_the_core_has_and_nothing_else():
-    """`make stubs` renews it."""
+    """`make stubs` updates it."""
     tree = ast.parse(Path(sb.__file__).with_name("_core.pyi").read_text())
     stub = {}
     for node in tree.body:
@@ -55,7 +55,7 @@ JOBS = {
 
 @pytest.fixture
 def never_switching():
-    """Python takes the lock from no thread: another one runs only after this one has let the lock go."""
+    """Python never switches threads by itself: another thread runs only if this one releases the GIL."""
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e6)
     yield
@@ -63,7 +63,7 @@ def never_switching():
 
 
 def let_go(core_function, *arguments):
-    """Calls it; says too whether another thread ran meanwhile."""
+    """Calls the function; also returns whether another thread ran meanwhile."""
     go, ran = threading.Event(), threading.Event()
     thread = threading.Thread(target=lambda: go.wait() and ran.set())
     thread.start()

@@ -1,4 +1,4 @@
-"""Dendrogram: what goes in, and cutting it, against scipy."""
+"""Dendrogram: checks of the input, and cuts compared with scipy."""
 
 import numpy as np
 import pytest
@@ -172,7 +172,7 @@ def test_cut_at_a_height_is_the_partition_of_fcluster(method, seed, ties):
 
 
 def random_tree(n, seed):
-    """Any topology with heights in any order: inversions everywhere, ties too."""
+    """A random topology with random heights: many inversions and ties."""
     rng = np.random.default_rng(seed)
     alive, count, Z = list(range(n)), [1] * n, []
     for _ in range(n - 1):

@@ -17,7 +17,7 @@ def newick_tokens(text):
 
 
 def parsed_newick(text):
-    """Nested nodes with children or a name, and the length of the branch above; unquoted underscores are blanks."""
+    """Nested nodes with children or a name, and the length of the branch above; an unquoted underscore is a blank."""
     tokens = newick_tokens(text)
     assert "".join(tokens) == text
     assert tokens[-1] == ";"
@@ -40,7 +40,7 @@ def parsed_newick(text):
 
 
 def clades_and_heights(text):
-    """The names below each inner node with its height over the leaves, from the branch lengths alone."""
+    """The names below each inner node, and its height, computed from the branch lengths."""
     clades = {}
 
     def names_and_height(node):

@@ -1,4 +1,4 @@
-"""Dendrogram: measuring, against scipy and against brute force over the points."""
+"""Dendrogram: measures compared with scipy and with brute force over the points."""
 
 import numpy as np
 import pytest

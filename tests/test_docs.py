@@ -1,4 +1,4 @@
-"""What the documentation shows is what the commands print."""
+"""The documentation shows what the commands print."""
 
 import re
 
@@ -6,7 +6,7 @@ import pytest
 
 from console_docs import PAGES, run_page
 
-# Of this time and this machine: seconds, memory, versions, times of files.
+# Values that depend on the run and the machine: seconds, memory, versions, times of files.
 _MEASURED = [
     (r"(?m)^cost .*$", "cost"),
     (r'"(aggregate|cluster|label|write|total|merge|cut)": [\d.]+', r'"\1": 0'),

@@ -1,4 +1,4 @@
-"""Betula: the estimator against scipy on the full data, and against brute force."""
+"""Betula compared with scipy on the full data and with brute force."""
 
 import re
 

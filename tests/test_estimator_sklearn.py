@@ -1,4 +1,4 @@
-"""Betula as scikit-learn's users meet it: tables, names, pipelines, searches, pickles."""
+"""Betula within scikit-learn: tables, names, pipelines, searches, pickles."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""Betula and CFTree on files, tables and streams: the bits of an array, and nothing changed where reading fails."""
+"""Betula and CFTree on files, tables and streams: the same bits as an array, and no change if reading fails."""
 
 import os
 import tracemalloc
@@ -21,7 +21,7 @@ NAMES = ["x", "y", "z"]
 
 @pytest.fixture(autouse=True)
 def _small_chunks(monkeypatch):
-    """Chunks are never smaller than 256 rows nor larger than asked for: this makes all of them that small."""
+    """Makes all chunks 256 rows, the least size, so that there are many."""
     monkeypatch.setattr("silverbirch.rows.source._MOST_ROWS", CHUNK)
 
 
@@ -111,7 +111,7 @@ def test_with_threads_the_same_chunks_give_the_same_bits(kind, tmp_path):
 
 def test_a_stream_of_which_nothing_is_kept_says_what_to_use_instead_of_labels():
     model = sb.Betula(4, max_leaves=50).fit(iter([numbers()]))
-    with pytest.raises(AttributeError, match=r"fit of a stream that comes by only once: use predict"):
+    with pytest.raises(AttributeError, match=r"fit of a stream, because the rows are not kept: use predict"):
         _ = model.labels_
 
 
@@ -184,7 +184,7 @@ def test_refined_leaves_of_a_file_are_those_of_the_array_up_to_rounding(kind, tm
 @pytest.mark.parametrize("kind", ONCE)
 def test_what_comes_by_once_cannot_refine(kind, tmp_path):
     model = sb.Betula(4, refine=1)
-    with pytest.raises(ValueError, match="refine=1 reads the rows again, but they come only once"):
+    with pytest.raises(ValueError, match="refine=1 reads the rows again, but a stream can be read only once"):
         model.fit(given(kind, numbers(), tmp_path))
     assert not hasattr(model, "n_features_in_")
 

@@ -59,7 +59,7 @@ def test_a_merge_far_from_the_origin_loses_no_digit_of_the_sse(points, first, se
 
 
 def test_classic_features_fail_where_these_hold():
-    """BIRCH keeps (N, LS, SS) and subtracts two large squares: at 1e8 no digit of the sse is left."""
+    """BIRCH stores (N, LS, SS) and subtracts two large squares: at 1e8 no digit of the sse is correct."""
     points = np.random.default_rng(1).integers(-16, 17, size=(200, 2)) / 16 + FAR
     _, _, sse = exact(np.ones(200), points, np.zeros(200))
     n, linear_sum, square_sum = len(points), points.sum(axis=0), float((points**2).sum())
@@ -156,7 +156,7 @@ def test_one_feature_merges_with_each_of_many():
     ("other", "error", "message"),
     [
         (example(count=4), ValueError, "6 with 4 features.*lengths must agree or be 1"),
-        (example(dimensions=2), ValueError, "3 and 2 dimensions"),
+        (example(dimensions=2), ValueError, "3 and 2 columns"),
         (np.ones((6, 3)), TypeError, "not ndarray"),
     ],
 )
@@ -194,7 +194,7 @@ def test_a_number_selects_one_feature(i):
 
 @pytest.mark.parametrize("i", [6, -7])
 def test_a_number_out_of_range_is_refused(i):
-    with pytest.raises(IndexError, match=f"{i} of 6"):
+    with pytest.raises(IndexError, match=f"feature {i} does not exist: there are 6"):
         example()[i]
 
 

@@ -1,4 +1,4 @@
-"""Linkage against brute force over the points, and what it promises about weights, modes, bits, errors and memory."""
+"""Linkage compared with brute force over the points; weights, modes, bits, errors and memory."""
 
 import copy
 import pickle
@@ -335,7 +335,7 @@ def test_what_is_computed_from_a_matrix_with_prototypes_has_none():
         assert getattr(derived, "prototypes", None) is None
 
 
-# The same bits, and nobody's arrays touched
+# The same bits; arguments are not changed
 
 
 @pytest.fixture

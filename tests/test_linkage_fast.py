@@ -35,7 +35,7 @@ REFERENCE = dict.fromkeys(METHODS, "nn_chain") | dict.fromkeys(["centroid", "med
 
 
 def fast(data, method, algorithm, **options):
-    """Heights in the units of the squared linkages: roots."""
+    """The linkage; average and weighted use squared distances, and heights are their roots."""
     squared = method in OF_SQUARES and not isinstance(data, sb.ClusterFeatures)
     Z = sb.linkage(data, method, "sqeuclidean" if squared else "euclidean", algorithm=algorithm, **options)
     if squared:
@@ -52,7 +52,7 @@ def scipys(X, method):
 
 
 def assert_greedy(Z, X, method):
-    """Replays the merges on the whole matrix of squared distances: each takes a nearest pair. Of ties, any will do."""
+    """Replays the merges on the matrix of squared distances: each merge must join a nearest pair, any one of ties."""
     n = len(X)
     D = squareform(pdist(X, "sqeuclidean"))
     np.fill_diagonal(D, np.inf)
@@ -75,7 +75,7 @@ def assert_greedy(Z, X, method):
 
 
 def assert_same_tree(Z, expected, rtol):
-    """Heights, and where each pair of points meets: merges of equal height may come in any order."""
+    """Compares heights and cophenetic distances: merges of equal height may come in any order."""
     assert_allclose(Z[:, 2], expected[:, 2], rtol=rtol)
     assert_allclose(hierarchy.cophenet(Z), hierarchy.cophenet(expected), rtol=rtol)
 
@@ -105,7 +105,7 @@ def test_random_points_give_scipys_tree(method, algorithm, shape, seed, single):
 )
 @few
 def test_clustered_points_give_the_heights_of_the_reference(method, algorithm, shape, seed, spread, offset):
-    """However small the clusters are against their distances, where products and float32 fail."""
+    """Clusters that are tiny compared with their distances, where products and float32 fail."""
     X = offset + clustered(*shape, spread, seed)
     expected = sb.linkage(sb.ClusterFeatures(1, X, 0), method, algorithm=REFERENCE[method])
     Z = fast(sb.ClusterFeatures(1, X, 0), method, algorithm)
@@ -149,7 +149,7 @@ def test_weighted_features_give_the_tree_of_agnes(method, algorithm, d):
 def test_features_of_very_different_weight_give_the_heights_of_the_reference(
     method, shape, seed, spread, decades, repeated
 ):
-    """What a merged cluster knows of others from its parts depends on the weights."""
+    """The bounds that a merged cluster takes over from its children depend on the weights."""
     rng = np.random.default_rng(seed)
     X = clustered(*shape, spread, seed)
     if repeated:
@@ -162,7 +162,7 @@ def test_features_of_very_different_weight_give_the_heights_of_the_reference(
 @pytest.mark.parametrize("d", [64, 384])
 @pytest.mark.parametrize("spread", [0.0, 1e-3, 0.1, 10.0])
 def test_few_rows_of_many_dimensions_give_the_tree_of_rounds(spread, d):
-    """Chosen without a look at the data, however well an index would do."""
+    """`auto` chooses by the numbers of rows and columns alone, even if an index would be fast."""
     F = sb.ClusterFeatures(1, clustered(1300, d, spread), 0)
     assert_allclose(sb.linkage(F, "ward")[:, 2], sb.linkage(F, "ward", algorithm="rounds")[:, 2], rtol=1e-10)
 
@@ -316,7 +316,7 @@ def test_many_rows_give_the_same_bits_on_any_number_of_threads(method, name):
 @pytest.mark.parametrize("method", ["ward", "average"])
 @pytest.mark.parametrize("name", ["uniform", "clustered", "grid"])
 def test_pairs_of_a_round_are_merged_to_the_same_bits_on_any_number_of_threads(method, name):
-    """So many rows that several threads merge, and widen the same boxes; the grid has thousands of equal distances."""
+    """Enough rows that several threads merge and widen the same boxes; the grid has thousands of ties."""
     X = {
         "uniform": np.random.default_rng(1).uniform(size=(20_000, 3)),
         "clustered": clustered(20_000, 4, 0.05),
@@ -367,7 +367,7 @@ def test_boruvka_gives_the_heights_of_prim_and_the_same_bits_everywhere(name, re
 @pytest.mark.parametrize("method", ["average", "weighted"])
 @pytest.mark.parametrize("seed", range(4, 8))  # with 5, bounds that do not follow give another tree
 def test_features_of_very_different_spread_give_the_heights_of_agnes(method, algorithm, seed):
-    """A compact cluster may merge into the place of a wide one: the bounds above it must follow."""
+    """A compact cluster may take the slot of a wide one; the bounds above it must be updated."""
     rng = np.random.default_rng(seed)
     X, spread = rng.normal(size=(200, 1)), 10 ** rng.uniform(-2, 2)
     F = sb.ClusterFeatures(1, X, spread * rng.random(200) * (rng.random(200) < 0.8) * (X[:, 0] > 0))
@@ -378,7 +378,7 @@ def test_features_of_very_different_spread_give_the_heights_of_agnes(method, alg
 @pytest.mark.parametrize("weight", [1e-30, 1e30])
 @pytest.mark.parametrize("method", ["ward", "average", "centroid"])
 def test_blocked_searches_of_light_or_heavy_objects_beside_one_far_away(method, weight):
-    """Quotients by such weights are too small or too large for floats, unless they are in fitting units."""
+    """Quotients by such weights are beyond the range of floats, unless the units are rescaled."""
     X = np.random.default_rng(0).normal(size=(200, 8))
     X[0] = 1e7
     features = sb.ClusterFeatures(np.full(200, weight), X, np.zeros(200))

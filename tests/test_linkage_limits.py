@@ -1,4 +1,4 @@
-"""Linkage: what it refuses, and how long jobs and large ones behave."""
+"""Linkage: errors for bad input, interrupts and progress of long jobs, memory of large ones."""
 
 import logging
 import os

@@ -1,4 +1,4 @@
-"""Complete, average and weighted linkage of points without a distance matrix: the quadratic algorithms' result."""
+"""Complete, average and weighted linkage of points without a matrix: the result of the quadratic algorithms."""
 
 import fastcluster
 import numpy as np
@@ -171,7 +171,7 @@ def test_rounds_are_refused_for_linkages_they_cannot_do(method):
         sb.linkage(rows_of("uniform", 20, 2), method, algorithm="rounds")
 
 
-@pytest.mark.skipif(machine.peak_memory() is None, reason="this system does not tell what memory a process has had")
+@pytest.mark.skipif(machine.peak_memory() is None, reason="this system does not report the memory of a process")
 @pytest.mark.parametrize("method", ["complete", "average"])
 def test_memory_is_linear_in_the_points(method):
     code = f"""

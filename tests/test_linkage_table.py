@@ -1,4 +1,4 @@
-"""The core's table of linkages says what the linkages do, and the choice of the algorithm follows it."""
+"""The core's table of linkages is true, and the choice of the algorithm follows it."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Pictures: a truncated, readable tree for any number of leaves."""
+"""Drawings: a truncated, readable dendrogram for any number of leaves."""
 
 import itertools
 import subprocess

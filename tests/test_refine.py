@@ -1,4 +1,4 @@
-"""Finer leaves by another pass over the rows."""
+"""Another pass over the rows gives finer leaves."""
 
 import pickle
 

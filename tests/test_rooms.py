@@ -1,4 +1,4 @@
-"""The direction of includes and imports: a room knows the rooms below it, never those above."""
+"""The direction of includes and imports: a room uses the rooms below it, never those above."""
 
 import ast
 import re
@@ -69,7 +69,7 @@ def room_of_file(path: str) -> str:
 
 
 def includes(core: Path) -> dict[str, list[str]]:
-    """Of each file, relative to the core, what stands between the quotes or brackets of its includes."""
+    """The includes of each C++ file, relative to the core."""
     return {
         str(path.relative_to(core)): re.findall(r'^\s*#\s*include\s*[<"](.*?)[>"]', path.read_text(), re.MULTILINE)
         for path in sorted(core.rglob("*.?pp"))

@@ -1,4 +1,4 @@
-"""The CF-tree: what it conserves and what it bounds."""
+"""The CF-tree: conserved sums and bounds."""
 
 import itertools
 from collections import defaultdict
@@ -110,7 +110,7 @@ def test_chunks_give_the_same_bits_as_the_whole(size, X):
 
 @pytest.mark.parametrize("distance", CF_DISTANCES)
 def test_rows_that_come_together_give_the_same_bits_as_rows_that_come_alone(distance):
-    """The core lets several rows look for their ways at once."""
+    """The core lets several rows descend at once."""
     rng = np.random.default_rng(5)
     X, weight = rng.normal(size=(3000, 3)), rng.integers(0, 4, size=3000) / 3
     together, alone = (sb.CFTree(max_leaves=300, branching=8, distance=distance) for _ in range(2))
@@ -172,7 +172,7 @@ def test_a_far_outlier_gets_a_leaf_of_its_own():
 
 @pytest.mark.parametrize("groups", [2, 3, 5, 19, 20])
 def test_as_many_leaves_as_allowed_keep_as_many_far_groups_apart(groups):
-    """A rebuild may leave room, but a small limit has none to spare."""
+    """A rebuild usually leaves free leaves, but a small limit has none to spare."""
     rng = np.random.default_rng(groups)
     labels = rng.integers(0, groups, 40 * groups)
     X = 1e6 * np.stack([labels, labels**2], axis=1) + rng.normal(size=(len(labels), 2))
@@ -392,7 +392,7 @@ def test_equal_rows_find_each_other_beside_a_wider_feature_of_the_same_mean(abso
     assert tree.features.weight.sum() == 8
 
 
-# --- what a tree tells about itself
+# --- properties of a tree
 
 
 def test_an_empty_tree_says_so():
@@ -422,7 +422,7 @@ def test_insert_returns_the_tree():
 @pytest.mark.parametrize(("rows", "columns", "n_jobs"), [(1200, 800, None), (2600, 200, 2)])
 @pytest.mark.parametrize("distance", ["centroid", "manhattan", "ward"])
 def test_many_dimensions_do_not_collapse_into_one_leaf(distance, rows, columns, n_jobs):
-    """All rows are about as far from each other, so thresholds that merge nothing and everything are close."""
+    """All rows are about equally far apart, so the thresholds that merge nothing and everything are close."""
     tree = sb.CFTree(max_leaves=300, distance=distance, n_jobs=n_jobs).insert(random_rows(rows, columns))
     assert 75 <= len(tree) <= 300
 

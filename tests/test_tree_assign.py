@@ -1,4 +1,4 @@
-"""The exactly nearest leaf of each row, whichever way it is found."""
+"""`assign` finds the exactly nearest leaf of each row, by every search path."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -14,7 +14,7 @@ quick = settings(deadline=None, max_examples=50)
 
 
 def brute_force_nearest(X, means):
-    """The lowest number among the nearest, each squared distance summed in the order of the columns."""
+    """The lowest of the nearest leaves; each squared distance is summed in the order of the columns."""
     squared = np.zeros((len(X), len(means)))
     for k in range(X.shape[1]):
         squared += (X[:, k, None] - means[None, :, k]) ** 2
@@ -74,7 +74,7 @@ def test_assign_does_not_depend_on_threads(dtype):
 @pytest.mark.parametrize("offset", [0.0, 1e6])
 @pytest.mark.parametrize("dimensions", [1, 2, 3, 4, 5, 6])
 def test_assign_of_many_rows_finds_the_exactly_nearest_leaf(dimensions, offset):
-    """So many rows that lists of neighbours are made; in one call, and in several of which the last ones use them."""
+    """Enough rows that cell lists are built: in one call, and in several calls of which the last ones use them."""
     tree = sb.CFTree().insert(offset + random_rows(300, dimensions))
     rows = np.vstack([random_rows(10_000, dimensions, seed=1), 1e3 * random_rows(50, dimensions, seed=2)]) + offset
     rows[::50] = tree.features.mean[np.arange(len(rows[::50])) % 300]

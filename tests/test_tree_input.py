@@ -1,4 +1,4 @@
-"""The CF-tree: what it refuses, and that it stays as it was."""
+"""The CF-tree refuses bad input and stays as it was."""
 
 import numpy as np
 import pytest

@@ -18,7 +18,7 @@ from trees import assert_holds, assert_same_bits, random_rows, snapshot
 
 @pytest.fixture(autouse=True)
 def every_report():
-    """Progress is reported to Python each time, not a few times a second: so calls can be counted."""
+    """Reports all progress to Python, not only a few times a second, so that calls can be counted."""
     _core.set_report_interval(0)
     yield
     _core.set_report_interval(50)

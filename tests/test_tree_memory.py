@@ -1,4 +1,4 @@
-"""The CF-tree: what memory it takes."""
+"""The memory of the CF-tree."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The way down in rounded numbers: a filter that must not show in the tree."""
+"""Rows descend with the help of rounded numbers, a filter that must not change the tree."""
 
 import numpy as np
 import pytest
@@ -39,7 +39,7 @@ def test_the_instruction_set_does_not_change_a_bit_of_the_tree(instruction_set, 
 @pytest.mark.parametrize("dimensions", [1, 2, 5, 16, 17, 48, 64, 80])
 @pytest.mark.parametrize("instruction_set", _core.supported_instruction_sets())
 def test_rows_searched_for_together_go_where_each_alone_would(instruction_set, dimensions, digits):
-    """In nodes of the usual size; rounded rows are as far from one entry as from another."""
+    """In nodes of the usual size; rounded rows are equally far from several entries."""
     X = np.round(random_rows(1500, dimensions), digits)
     _core.use_instruction_set("baseline")
     alone = sb.CFTree(max_leaves=300)
@@ -52,7 +52,7 @@ def test_rows_searched_for_together_go_where_each_alone_would(instruction_set, d
 @pytest.mark.parametrize("dimensions", DIMENSIONS)
 @pytest.mark.parametrize("instruction_set", _core.supported_instruction_sets())
 def test_rows_of_single_precision_are_the_same_in_double(instruction_set, dimensions):
-    """Some of no weight among them, which are left out."""
+    """Some rows have weight 0 and are left out."""
     _core.use_instruction_set(instruction_set)
     X = random_rows(900, dimensions).astype(np.float32)
     weights = np.where(np.arange(900) % 50 < 20, 0.0, 1.0)
@@ -64,7 +64,7 @@ def test_rows_of_single_precision_are_the_same_in_double(instruction_set, dimens
 @pytest.mark.parametrize("distance", ["centroid", "ward"])
 @pytest.mark.parametrize("dimensions", [2, 5, 16, 17, 100])
 def test_rows_go_to_the_exactly_least_distant_entry(dimensions, distance):
-    """Rows so close to the middle between two entries that floats cannot tell the sides."""
+    """Rows so close to the middle between two entries that floats cannot decide which is nearer."""
     rng = np.random.default_rng(dimensions)
     centers = np.round(rng.uniform(-8, 8, size=(12, dimensions)))
     middles = (centers[:, None] + centers[None]).reshape(-1, dimensions) / 2
@@ -86,7 +86,7 @@ def test_rows_go_to_the_exactly_least_distant_entry(dimensions, distance):
 @pytest.mark.parametrize("dimensions", [3, 40, 120])
 @pytest.mark.parametrize("scale", [2.0**-60, 2.0**60, 2.0**200])
 def test_rescaled_data_gives_the_same_tree_even_beyond_floats(scale, dimensions):
-    """Powers of two change no digit; far beyond the range of floats the filter is left out."""
+    """Powers of two change no digit; far beyond the range of floats the filter is not used."""
     X = gaussian_clusters(800, dimensions)
     here, there = (sb.CFTree(max_leaves=60, branching=7).insert(x).features for x in (X, X * scale))
     np.testing.assert_array_equal(here.weight, there.weight)
@@ -170,7 +170,7 @@ def test_no_row_goes_to_an_empty_slot_whatever_the_scale(scale, distance):
     st.integers(0, 2**32 - 1),
 )
 def test_a_tree_goes_on_to_the_same_bits_from_another_origin(dimensions, branching, distance, scale, seed):
-    """A loaded tree chooses its own origin, so its floats differ; the tree must not."""
+    """A loaded tree chooses its own origin, so its rounded numbers differ; its leaves must not."""
     X = scale * random_rows(400, dimensions, seed=seed)
     tree = sb.CFTree(max_leaves=100, branching=branching, distance=distance).insert(X[:200])
     loaded = sb.CFTree.__new__(sb.CFTree)

@@ -1,4 +1,4 @@
-"""Betula: what it refuses, and that the model stays as it was."""
+"""Betula refuses bad input and stays as it was."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Rows for trees, and what is to be seen of a tree."""
+"""Rows for trees, and the visible state of a tree."""
 
 import math
 import os
@@ -23,7 +23,7 @@ def gaussian_clusters(count=300, dimensions=2, seed=0):
 
 
 def grid_rows(count=400, dimensions=2, seed=0, step=2.0**-16):
-    """Multiples of a power of two: moving them by 1e8 is exact."""
+    """Rows of multiples of a power of two: moving them by 1e8 is exact."""
     return np.round(gaussian_clusters(count, dimensions, seed) / step) * step
 
 
@@ -32,7 +32,7 @@ def assert_same_bits(a, b):
 
 
 def snapshot(tree):
-    """All that can be seen of a tree."""
+    """The visible state of a tree."""
     features = [a.tobytes() for a in tree.features.arrays()] if len(tree) else None
     return features, tree.n_points, tree.threshold, tree.n_rebuilds, len(tree), repr(tree)
 

@@ -1,10 +1,10 @@
-"""Ward linkage in many dimensions: algorithm="blocked" against "nn_chain" and, where asked for, fastcluster.
+"""How fast Ward linkage is in many dimensions: algorithm="blocked", "nn_chain" and, with --peers, fastcluster.
 
     python -m benchmarks.studies.linkage_high_dimensions --rows 1000 5000 10000 --dimensions 16 64 384 --peers
     python -m benchmarks.studies.linkage_high_dimensions --file embeddings.npy --rows 10000 --threads 1 2
 
-CPU seconds for one thread, wall seconds for more; the median of --repeats runs, the contestants taking turns. Heights
-are checked to agree.
+It prints CPU seconds for one thread, wall seconds for more: the median of --repeats runs, in which the contestants take
+turns. The heights must agree.
 """
 
 import argparse
@@ -21,7 +21,7 @@ def uniform(n, d, rng):
 
 
 def gaussian(n, d, rng):
-    """500 clusters, overlapping somewhat."""
+    """500 clusters that overlap slightly."""
     return (3 * rng.normal(size=(500, d)))[rng.integers(0, 500, n)] + rng.normal(size=(n, d))
 
 
@@ -66,7 +66,7 @@ def main():
     parser.add_argument("--rows", type=int, nargs="+", default=[1_000, 5_000])
     parser.add_argument("--dimensions", type=int, nargs="+", default=[16, 64, 384])
     parser.add_argument("--file", help="an .npy file of rows instead of random ones")
-    parser.add_argument("--threads", type=int, nargs="*", default=[], help="also with so many threads")
+    parser.add_argument("--threads", type=int, nargs="*", default=[], help="numbers of threads to measure too")
     parser.add_argument(
         "--peers", action="store_true", help="also fastcluster.linkage_vector: a minute for 10 000 rows"
     )

@@ -1,13 +1,13 @@
-"""How fast the CF-tree is built and how fine its leaves are.
+"""How fast the CF-tree is built, and how fine its leaves are.
 
     python -m benchmarks.studies.tree_quality peers [repeats]     silverbirch and betula-cluster on the same rows
-    python -m benchmarks.studies.tree_quality settings [repeats]  what branching and the CF distances do
+    python -m benchmarks.studies.tree_quality settings [repeats]  the effect of branching and CF distances
     python -m benchmarks.studies.tree_quality uneven [repeats]    `peers` on data of uneven density; cities and flights
-                                                                  are looked for in the folder $SILVERBIRCH_DATA
+                                                                  are read from the folder $SILVERBIRCH_DATA
 
-One thread. Every measurement is a process of its own, the contestants taking turns; rows per second are by CPU time,
-the median of the repeats. Leaf sse a row is the sum of the leaves' sse over the rows, as absorbed; nearest leaf mse is
-the mean squared distance of a sample to its exactly nearest leaf. Machines are noisy: compare within one run.
+One thread. Every measurement has its own process, and the contestants take turns. Rows per second are per CPU second,
+the median of the repeats. "leaf sse a row" is the sum of the sse of the leaves over the number of rows. "nearest leaf
+mse" is the mean squared distance of a sample to its exactly nearest leaf. Compare only within one run.
 """
 
 import argparse
@@ -84,7 +84,7 @@ SETTING_JOBS = [(name, m) for name in list(DATA)[:4] for m in (2_000, 25_000)]
 
 
 def measure(data: str, max_leaves: int, package: str, options: dict) -> dict:
-    """One tree, in this process."""
+    """Builds one tree in this process and measures it."""
     X = (DATA | UNEVEN)[data]()
     begin = time.process_time()
     if package == "silverbirch":
@@ -113,7 +113,7 @@ def measure(data: str, max_leaves: int, package: str, options: dict) -> dict:
 
 
 def measure_apart(*job: object) -> dict:
-    """The same in a process of its own, numpy's own threads asleep."""
+    """Calls `measure` in its own process, with one thread in numpy."""
     command = [sys.executable, "-m", "benchmarks.studies.tree_quality", "one", json.dumps(job)]
     result = subprocess.run(command, env=os.environ | {"OPENBLAS_NUM_THREADS": "1"}, capture_output=True, text=True)
     if result.returncode:

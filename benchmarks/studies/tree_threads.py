@@ -10,8 +10,8 @@ to its exactly nearest leaf; rmsd(500) is that of the Ward clustering of the lea
 somewhat different numbers of leaves.
 """
 
+import argparse
 import os
-import sys
 import time
 from pathlib import Path
 
@@ -79,7 +79,13 @@ def compare_threads(rows: int) -> None:
                 print(f"| {name} | {limit:,} | {jobs} | {min(wall):.3f} | {min(cpu):.3f} |", flush=True)
 
 
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("parts", "threads"), nargs="?", default="parts")
+    parser.add_argument("rows", type=int, nargs="?", default=1_000_000)
+    options = parser.parse_args()
+    (compare_threads if options.what == "threads" else compare_parts)(options.rows)
+
+
 if __name__ == "__main__":
-    what = sys.argv[1] if len(sys.argv) > 1 else "parts"
-    rows = int(sys.argv[2]) if len(sys.argv) > 2 else 1_000_000
-    compare_threads(rows) if what == "threads" else compare_parts(rows)
+    main()

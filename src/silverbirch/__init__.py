@@ -1,25 +1,25 @@
 """Hierarchical clustering without the quadratic wall.
 
 Cluster
-    linkage          -- exact dendrogram of points, distances or cluster features; scipy's Z
-    Betula           -- aggregate, then cluster: the scikit-learn estimator for any number of rows
+    linkage          -- the exact dendrogram of points, distances or cluster features, as scipy's Z
+    Betula           -- the scikit-learn estimator for any number of rows: aggregates, then clusters
 
 Aggregate
-    CFTree           -- any number of rows into a bounded number of cluster features, one pass
-    ClusterFeatures  -- (weight, mean, sse): what leaves the tree and enters the linkage
+    CFTree           -- turns any number of rows into a bounded number of cluster features, in one pass
+    ClusterFeatures  -- (weight, mean, sse) of groups of rows: the tree returns them, `linkage` takes them
 
-Read the rows
-    read_chunks      -- files, tables and streams of any size as chunks of rows
+Read rows
+    read_chunks      -- reads files, tables and streams of any size in chunks of rows
 
-Read the result
-    Dendrogram       -- cut it, measure it, draw it, export it
+Use the result
+    Dendrogram       -- cuts, measures, draws and exports a dendrogram
 
-Keep it
-    load             -- what a file holds: each of the classes has `save` and `load`
+Files
+    load             -- loads the object that a file holds; each class also has `save` and `load`
 
 Errors
-    MemoryLimitError -- more memory would be needed than allowed or there is
-    ModelFileError   -- a file is not what it should be
+    MemoryLimitError -- a step needs more memory than is allowed or than the machine has
+    ModelFileError   -- a file is damaged or holds something else
 """
 
 from typing import TYPE_CHECKING, Any
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from .estimator import Betula
     from .rows import read_chunks
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Betula",
@@ -51,7 +51,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # scikit-learn is loaded on first use: a small device that only aggregates loads numpy alone.
+    # Betula needs scikit-learn, so it is imported on first use: `import silverbirch` loads numpy alone.
     if name == "Betula":
         from .estimator import Betula
 

@@ -1,11 +1,11 @@
-"""`silverbirch` and `python -m silverbirch`; without the extra `cli`, one line that says what is missing."""
+"""`silverbirch` and `python -m silverbirch`; without the extra `cli`, one line says what to install."""
 
 import signal
 import sys
 
 
 def main() -> None:
-    _end_cleanly_when_told_to()
+    _treat_termination_as_interrupt()
     try:
         from .cli import app
     except ImportError as error:
@@ -15,8 +15,8 @@ def main() -> None:
     app()
 
 
-def _end_cleanly_when_told_to() -> None:
-    """A request to end is an interrupt: what is half written is removed. Where it is ignored (nohup), it stays so."""
+def _treat_termination_as_interrupt() -> None:
+    """SIGTERM and SIGHUP become an interrupt, which removes partial files. Ignored signals (nohup) stay ignored."""
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)  # not every system has both
         if number is not None and signal.getsignal(number) == signal.SIG_DFL:

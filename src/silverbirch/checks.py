@@ -1,4 +1,4 @@
-"""Checks of what users pass in. Each message gives the value, the rule and the remedy."""
+"""Checks of arguments. Each error message gives the value, the rule and the remedy."""
 
 import math
 import operator
@@ -14,7 +14,7 @@ from . import _core
 Rows = NDArray[np.float64] | NDArray[np.float32]
 Floats = NDArray[np.float64]
 
-# What the core knows, in its order.
+# The names that the core defines, in its order.
 CF_DISTANCES = tuple(_core.cf_distance_names())
 ABSORPTIONS = tuple(_core.absorption_names())
 LINKAGES = {linkage.name: linkage for linkage in _core.linkages()}
@@ -26,7 +26,7 @@ _UNITS = {"": 1, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "KI": 2**10, "MI": 2**
 
 
 def as_rows(X: Any, *, name: str = "X", dtype: np.dtype[Any] | None = None) -> Rows:
-    """A contiguous float32 or float64 array (n, d) with n, d ≥ 1 and finite values; a copy only where needed."""
+    """X as a contiguous float32 or float64 array (n, d) with n, d ≥ 1 and finite values; copies only if necessary."""
     rows = as_any_rows(X, name=name, dtype=dtype)
     bad = _core.check_coordinates(rows)
     if bad is not None:
@@ -38,14 +38,14 @@ def as_rows(X: Any, *, name: str = "X", dtype: np.dtype[Any] | None = None) -> R
 def refused_value(place: str, value: float) -> ValueError:
     """The error for a value that cannot be clustered."""
     if math.isfinite(value):
-        why = f"beyond {_core.LARGEST_COORDINATE:g} products overflow; rescale the data first"
+        why = f"values beyond {_core.LARGEST_COORDINATE:g} would overflow; rescale the data first"
     else:
         why = "every value must be a finite number; drop or fill such rows first"
     return ValueError(f"{place} is {value:g}: {why}")
 
 
 def as_any_rows(X: Any, *, name: str = "X", dtype: np.dtype[Any] | None = None) -> Rows:
-    """The same, whatever the values are."""
+    """Like `as_rows`, without the check that all values are finite."""
     if hasattr(X, "tocsr") or hasattr(X, "todense"):
         raise TypeError(f"{name} is a sparse matrix: cluster features are dense; pass {name}.toarray()")
     if np.ma.is_masked(X):
@@ -60,7 +60,7 @@ def as_any_rows(X: Any, *, name: str = "X", dtype: np.dtype[Any] | None = None) 
         raise ValueError(f"{name} has shape {array.shape}: at least one row and one column are needed")
     if dtype is None:
         dtype = np.dtype(np.float32 if array.dtype in (np.float32, np.float16) else np.float64)
-    with np.errstate(over="ignore"):  # what overflows float32 becomes infinite and is refused then
+    with np.errstate(over="ignore"):  # values that overflow float32 become infinite, which is refused later
         rows: Rows = np.ascontiguousarray(array, dtype=dtype)
     return rows
 
@@ -76,7 +76,7 @@ def as_array(X: Any, name: str) -> NDArray[Any]:
 
 
 def _numbers_from(array: NDArray[Any], name: str, columns: Any) -> Floats:
-    """An array of Python objects as float64, where they are numbers."""
+    """Converts an array of Python objects to float64; raises an error if they are not numbers."""
     if array.dtype.kind == "O":
         try:
             return array.astype(np.float64)
@@ -91,7 +91,7 @@ def _numbers_from(array: NDArray[Any], name: str, columns: Any) -> Floats:
 
 
 def _bad_columns(array: NDArray[Any], columns: Any) -> str:
-    """The columns of a data frame that cannot be turned into numbers, as text."""
+    """The names of the columns that cannot be converted to numbers, as the end of an error message."""
     if columns is None or array.ndim != 2:
         return ""
     bad = []
@@ -104,7 +104,7 @@ def _bad_columns(array: NDArray[Any], columns: Any) -> str:
 
 
 def as_weights(values: Any, count: int, name: str) -> Floats:
-    """One weight for each of `count` rows, 0 or of a sane size; a single one stands for all."""
+    """A weight for each of `count` rows, checked; a single weight applies to all rows."""
     array = _one_for_each(values, count, name)
     least, most = _core.SMALLEST_WEIGHT, _core.LARGEST_WEIGHT
     bad = np.flatnonzero(~((array == 0) | ((array >= least) & (array <= most))))
@@ -117,7 +117,7 @@ def as_weights(values: Any, count: int, name: str) -> Floats:
 
 
 def as_sses(values: Any, weight: Floats) -> Floats:
-    """One sum of squares for each weight; a single one stands for all."""
+    """A sum of squares for each weight, checked; a single number applies to all."""
     array = _one_for_each(values, len(weight), "sse")
     bad = np.flatnonzero(
         ~((array >= 0) & (array <= _core.LARGEST_VARIANCE * np.maximum(weight, _core.SMALLEST_WEIGHT)))
@@ -186,7 +186,7 @@ def as_choice(value: Any, name: str, choices: Collection[str]) -> str:
 
 
 def as_method(method: Any, mode: str, name: str) -> str:
-    """The name of a linkage, or of a CF distance where features are merged."""
+    """The name of a linkage, or with mode="aggregation" of a CF distance, checked."""
     choices = CF_DISTANCES if mode == "aggregation" else tuple(LINKAGES)
     if isinstance(method, str) and method not in choices and method in (*CF_DISTANCES, *LINKAGES):
         other = "mode='linkage'" if mode == "aggregation" else "mode='aggregation'"
@@ -195,7 +195,7 @@ def as_method(method: Any, mode: str, name: str) -> str:
 
 
 def as_bytes(value: Any, name: str = "max_memory") -> int:
-    """A number of bytes, given as such or as a string: '256MB', '2 GiB'."""
+    """A number of bytes from a number or from a string like '256MB' or '2 GiB'."""
     if isinstance(value, str):
         digits = value.strip().rstrip("BKMGTibkmgt").strip()
         unit = value.strip()[len(digits) :].strip().upper().removesuffix("B")
@@ -216,7 +216,7 @@ def as_bytes(value: Any, name: str = "max_memory") -> int:
 
 
 def as_threads(n_jobs: Any) -> int:
-    """None is one thread, -1 is one for each core."""
+    """The number of threads: None is one, -1 is one for each core."""
     if n_jobs is None:
         return 1
     try:
@@ -231,7 +231,7 @@ def as_threads(n_jobs: Any) -> int:
 
 def bytes_text(count: float) -> str:
     for unit in ("B", "kB", "MB", "GB", "TB"):
-        if count < 999.5 or unit == "TB":  # else it would be rounded to 1e+03
+        if count < 999.5 or unit == "TB":  # 999.5 and more would be written as 1e+03
             break
         count /= 1000
     return f"{count:.0f} {unit}" if unit == "B" else f"{count:.3g} {unit}"

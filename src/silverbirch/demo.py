@@ -1,6 +1,6 @@
-"""The demonstration: a stream of rows from the paper's kind of Gaussian mixture, from the first row to the report.
+"""The demonstration: clusters a stream of rows from a Gaussian mixture like those of the paper, and writes a report.
 
-The rows come in chunks and are made anew for the second pass, so that memory does not grow with their number.
+The rows are generated in chunks, and again for the second pass, so that memory does not grow with their number.
 """
 
 from __future__ import annotations
@@ -29,8 +29,10 @@ OUTPUTS = ("labels.npy", "dendrogram.png", "rmsd.png", "report.md")
 
 
 def gaussian_mixture(rows: int, seed: int) -> Iterator[tuple[Floats, NDArray[np.int64]]]:
-    """Chunks of rows and the components they come from: 500 Gaussians of deviation 1.5, centres uniform in a cube of
-    side 100, shares unequal (∝ U(0.05, 1)). The same seed gives the same stream."""
+    """Chunks of rows and the component of each row; the same seed gives the same stream.
+
+    There are 500 Gaussians with standard deviation 1.5, centres uniform in a cube of side 100, and shares ∝ U(0.05, 1).
+    """
     random = np.random.default_rng(seed)
     centers = random.uniform(0, 100, size=(COMPONENTS, DIMENSIONS))
     shares = random.uniform(0.05, 1, size=COMPONENTS)
@@ -42,7 +44,7 @@ def gaussian_mixture(rows: int, seed: int) -> Iterator[tuple[Floats, NDArray[np.
 
 @dataclass
 class Phases:
-    """Times and memory, printed as they come."""
+    """The time and memory of each phase; printed when the phase ends."""
 
     console: Console
     rows: list[tuple[str, float, float, str]] = field(default_factory=list)
@@ -97,7 +99,7 @@ def run(rows: int, clusters: int, max_leaves: int, out: Path, seed: int, *, forc
 
 
 def _aggregate(model: Betula, rows: int, seed: int) -> float:
-    """Returns the seconds spent in the tree, without those for making the rows."""
+    """Returns the seconds spent in the tree, without the time for generating the rows."""
     seconds = 0.0
     for chunk, _ in gaussian_mixture(rows, seed):
         begin = time.perf_counter()

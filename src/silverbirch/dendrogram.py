@@ -19,14 +19,40 @@ if TYPE_CHECKING:
 
 
 class Dendrogram:
-    """The dendrogram Z of m leaves, with the cluster features of those leaves where they are known.
+    """The dendrogram Z of m leaves, optionally with the cluster features of the leaves.
+
+    Nodes are numbered as in scipy: 0 … m-1 are the leaves, and m + i is row i of Z.
 
     Parameters
     ----------
-    Z : a linkage matrix, from `silverbirch.linkage` or scipy
-    features : the ClusterFeatures, or the points (m, d), that Z is the dendrogram of
+    Z : array (m - 1, 4)
+        A linkage matrix from `silverbirch.linkage` or scipy.
+    features : ClusterFeatures or array (m, d), default None
+        The features or points that were clustered, in the same order. `sse`, `rmsd` and `merged_features` need them.
 
-    Nodes are numbered as in scipy: 0 … m-1 are the leaves, m + i is row i of Z.
+    Attributes
+    ----------
+    Z : float64 array (m - 1, 4)
+        A copy of the linkage matrix.
+    features : ClusterFeatures or None
+        The features of the leaves.
+    prototypes : int64 array (m - 1,) or None
+        The leaf that represents the cluster of each row of Z; for minimax and medoid linkage.
+
+    Raises
+    ------
+    ValueError
+        Z is not a linkage matrix, or the number of features is not the number of leaves.
+
+    Examples
+    --------
+    >>> import silverbirch as sb
+    >>> X = [[0.0], [1.0], [5.0], [7.0], [8.0]]
+    >>> dendrogram = sb.Dendrogram(sb.linkage(X, "ward"), X)
+    >>> dendrogram.cut(n_clusters=2).tolist()
+    [1, 1, 0, 0, 0]
+    >>> dendrogram.sse([1, 2, 5]).round(2).tolist()
+    [50.8, 5.17, 0.0]
     """
 
     def __init__(self, Z: Any, features: Any = None) -> None:
@@ -42,6 +68,7 @@ class Dendrogram:
 
     @property
     def n_leaves(self) -> int:
+        """The number of leaves m."""
         return len(self.Z) + 1
 
     def __repr__(self) -> str:
@@ -50,16 +77,30 @@ class Dendrogram:
     # -- cutting
 
     def cut(self, n_clusters: Any = None, height: Any = None) -> NDArray[np.int64]:
-        """A label for each leaf. Clusters are numbered by weight: the heaviest is 0, ties by the lowest leaf.
+        """Returns a label for each leaf: the dendrogram cut into a number of clusters or at a height.
 
-        n_clusters : undo the last merges until there are exactly that many clusters
-        height : keep the merges up to that height, as scipy's `fcluster(Z, height, "distance")` does
+        Clusters are numbered by weight: the heaviest is 0, and of equal weights the one with the lowest leaf comes
+        first. Without features every leaf has weight 1. A cut takes time linear in the number of leaves.
 
-        For a list of numbers or of heights the labels are (m, how many): a column for each. Without features every leaf
-        has weight 1.
+        Parameters
+        ----------
+        n_clusters : int or list of int, default None
+            Undo the last merges until there are exactly this many clusters.
+        height : float or list of float, default None
+            Keep the merges up to this height, as scipy's `fcluster(Z, height, "distance")` does.
+
+        Returns
+        -------
+        int64 array (m,), or (m, k) for a list of k numbers
+            The labels; column i belongs to number i of the list.
+
+        Raises
+        ------
+        ValueError
+            Neither or both are given, or n_clusters exceeds the number of leaves.
         """
         if (n_clusters is None) == (height is None):
-            raise ValueError("cut takes either n_clusters or height")
+            raise ValueError("cut takes either n_clusters or height: give exactly one of them")
         if height is None:
             counts = [self._checked_count(count) for count in _as_list(n_clusters, "n_clusters")]
             level_of_row, levels = np.arange(len(self.Z), dtype=np.float64), self.n_leaves - 1.0 - np.array(counts)
@@ -89,19 +130,19 @@ class Dendrogram:
 
     @property
     def weights(self) -> Floats:
-        """The mass of each node in points: m leaves, then the m-1 rows of Z. Leaves of unknown features count one."""
+        """The weight of each node: the m leaves, then the m-1 rows of Z. Without features each leaf has weight 1."""
         if self.features is None:
             return np.concatenate([np.ones(self.n_leaves), self.Z[:, 3]])
         return np.concatenate([self.features.weight, self.merged_features.weight])
 
     @cached_property
     def merged_features(self) -> ClusterFeatures:
-        """The cluster feature of each row of Z."""
+        """The cluster feature of each row of Z; needs the features of the leaves."""
         return ClusterFeatures._adopt(*_core.merged_features(self.Z, *self._known_features().arrays()))
 
     @cached_property
     def _sse_by_merges(self) -> Floats:
-        """Entry i: the sum of squares within clusters after the first i rows of Z."""
+        """Entry i is the sum of squares within clusters after the first i merges."""
         leaves, merged = self._known_features(), self.merged_features
         sse = np.concatenate([leaves.sse, merged.sse])
         parts = self.Z[:, :2].astype(np.int64)
@@ -109,10 +150,25 @@ class Dendrogram:
         return np.concatenate([[leaves.sse.sum()], leaves.sse.sum() + np.cumsum(increase)])
 
     def sse(self, k: Any) -> Any:
-        """Sum of squared distances to the own cluster's mean when cut into k clusters; k may be an array.
+        """Returns the sum of squared distances of all points to the mean of their cluster, for k clusters.
 
-        From the features alone, exact for the points as they were absorbed by the leaves. Rows labelled by their
-        nearest leaf lie closer, so it is a close upper estimate for them.
+        It is computed from the features, and is exact if each point belongs to the leaf that absorbed it. For rows
+        that are labelled by their nearest leaf it is a close upper estimate.
+
+        Parameters
+        ----------
+        k : int or array of int
+            The number of clusters.
+
+        Returns
+        -------
+        float or float64 array
+            The sum for each k.
+
+        Raises
+        ------
+        ValueError
+            The features are not known, or k exceeds the number of leaves.
         """
         counts = np.asarray(k) if np.size(k) else np.empty(0, dtype=np.int64)
         for count in counts.ravel():
@@ -121,14 +177,44 @@ class Dendrogram:
         return float(result) if counts.ndim == 0 else result
 
     def rmsd(self, k: Any) -> Any:
-        """Root mean squared distance to the own cluster's mean when cut into k clusters; k may be an array."""
+        """Returns the root mean squared distance of all points to the mean of their cluster, for k clusters.
+
+        Parameters
+        ----------
+        k : int or array of int
+            The number of clusters.
+
+        Returns
+        -------
+        float or float64 array
+            The square root of `sse(k)` divided by the total weight.
+
+        Raises
+        ------
+        ValueError
+            The features are not known, or k exceeds the number of leaves.
+        """
         result = np.sqrt(self.sse(k) / self._known_features().weight.sum())
         return float(result) if np.ndim(k) == 0 else result
 
     def cophenetic(self, i: Any = None, j: Any = None) -> Any:
-        """The height at which leaves i and j come together, for numbers or arrays of them; with neither, for all pairs.
+        """Returns the height at which leaves i and j are first in one cluster.
 
-        All pairs come as a condensed vector, as from scipy's `cophenet`.
+        Parameters
+        ----------
+        i, j : int or array of int, default None
+            Numbers of leaves. Without both, all pairs are computed.
+
+        Returns
+        -------
+        float or float64 array
+            The height of each pair. All pairs come as a condensed vector, as from scipy's `cophenet`; it takes 8 bytes
+            for each pair.
+
+        Raises
+        ------
+        IndexError
+            There is no such leaf.
         """
         if (i is None) != (j is None):
             raise ValueError("cophenetic takes both i and j, or neither for all pairs")
@@ -138,13 +224,13 @@ class Dendrogram:
             return cophenet(self.Z) if len(self.Z) else np.empty(0)
         a, b = np.broadcast_arrays(i, j)
         if a.size and (a.dtype.kind not in "iu" or b.dtype.kind not in "iu"):
-            raise TypeError("leaves are named by whole numbers")
+            raise TypeError("i and j must be whole numbers: they are numbers of leaves")
         a, b = a.astype(np.int64), b.astype(np.int64)
         if a.size and not (min(a.min(), b.min()) >= 0 and max(a.max(), b.max()) < self.n_leaves):
-            raise IndexError(f"leaves are numbered 0 to {self.n_leaves - 1}")
+            raise IndexError(f"i or j is not a leaf: leaves are numbered 0 to {self.n_leaves - 1}")
         heights = np.concatenate([np.zeros(self.n_leaves), self.Z[:, 2]])
         a, b = np.atleast_1d(a), np.atleast_1d(b)
-        while (apart := a != b).any():  # nodes are numbered upwards, so the smaller one is never above the other
+        while (apart := a != b).any():  # a parent has a greater number than its children
             a, b = np.where(apart, self._parents[np.minimum(a, b)], a), np.maximum(a, b)
         result = heights[a]
         return float(result[0]) if np.ndim(i) == np.ndim(j) == 0 else result
@@ -158,14 +244,36 @@ class Dendrogram:
     # -- files
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes Z, with the features and the prototypes where they are known, to a file for `load`."""
+        """Writes Z to a file, with the features and the prototypes where they are known.
+
+        Parameters
+        ----------
+        path : str or path
+            The file to write; an existing file is replaced once the new one is complete.
+        """
         from .storage.loading import save
 
         save(path, self)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Dendrogram:
-        """The dendrogram in a file, or that of the model in it."""
+        """Returns the dendrogram that a file holds, or the dendrogram of the model that it holds.
+
+        Parameters
+        ----------
+        path : str or path
+            A file that `save` or the command line wrote.
+
+        Returns
+        -------
+        Dendrogram
+            The dendrogram.
+
+        Raises
+        ------
+        ModelFileError
+            The file is damaged or holds no dendrogram.
+        """
         from .storage.loading import load_as
 
         dendrogram: Dendrogram = load_as(cls, path)
@@ -174,12 +282,23 @@ class Dendrogram:
     # -- exporting and drawing
 
     def to_newick(self, names: Any = None) -> str:
-        """The tree in Newick format; branch lengths are differences of heights. `names` has one for each leaf."""
+        """Returns the dendrogram in Newick format; the length of a branch is the difference of the heights.
+
+        Parameters
+        ----------
+        names : list of str, default None
+            A name for each leaf; None takes the numbers of the leaves.
+
+        Returns
+        -------
+        str
+            One line that ends in ";".
+        """
         if names is not None and len(names) != self.n_leaves:
             raise ValueError(f"{len(names)} names but {self.n_leaves} leaves: one name for each leaf is needed")
         labels = [_newick_name(str(name)) for name in (range(self.n_leaves) if names is None else names)]
         heights = [0.0] * self.n_leaves + self.Z[:, 2].tolist()
-        # Written from the root with a stack, because a chain of merges may be as deep as there are leaves.
+        # A stack instead of recursion: the dendrogram can be as deep as its number of leaves.
         parts: list[str] = []
         stack: list[int | str] = [2 * self.n_leaves - 2]
         children = self.Z[:, :2].astype(np.int64)
@@ -196,7 +315,18 @@ class Dendrogram:
         return "".join(parts) + ";"
 
     def to_networkx(self) -> Any:
-        """A networkx.DiGraph from the root to the leaves; nodes carry `height` and `weight`."""
+        """Returns a networkx.DiGraph with edges from the root to the leaves.
+
+        Returns
+        -------
+        networkx.DiGraph
+            Each node has the attributes `height` and `weight`.
+
+        Raises
+        ------
+        ImportError
+            networkx is not installed.
+        """
         try:
             import networkx
         except ImportError:
@@ -218,11 +348,32 @@ class Dendrogram:
         labels: Any = None,
         **style: Any,
     ) -> Axes:
-        """Draws the upper part of the tree, down to `max_leaves` branches; each is labelled with the points below it.
+        """Draws the top of the dendrogram with matplotlib, down to `max_leaves` branches.
 
-        n_clusters : colour the branches by the cut into that many clusters
-        labels : a name for each leaf, for the branches that end in a single one
-        style : passed to matplotlib's LineCollection
+        Each branch is labelled with the number of points below it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default None
+            Where to draw; None makes a new figure.
+        max_leaves : int, default 40
+            The number of branches to draw.
+        n_clusters : int, default None
+            Colour the branches by the cut into this many clusters; None uses one colour.
+        labels : list of str, default None
+            A name for each leaf, written below the branches that end in a single leaf.
+        **style : optional
+            Passed to matplotlib's LineCollection.
+
+        Returns
+        -------
+        matplotlib Axes
+            The axes with the drawing.
+
+        Raises
+        ------
+        ImportError
+            matplotlib is not installed.
         """
         from .plot import draw_dendrogram
 
@@ -233,28 +384,41 @@ class Dendrogram:
         return draw_dendrogram(self, ax, as_count(max_leaves, "max_leaves", least=2), count, names, style)
 
     def to_html(self, path: str | os.PathLike[str], *, title: str = "silverbirch dendrogram") -> None:
-        """Writes a page with the dendrogram and, where features are known, the rmsd curve; it needs no other file."""
+        """Writes one HTML file with the dendrogram and, if the features are known, the rmsd curve.
+
+        Parameters
+        ----------
+        path : str or path
+            The file to write.
+        title : str, default "silverbirch dendrogram"
+            The heading of the page.
+
+        Raises
+        ------
+        ImportError
+            matplotlib is not installed.
+        """
         from .report import dendrogram_page
 
         Path(path).write_text(dendrogram_page(self, title), encoding="utf-8")
 
     def _known_features(self) -> ClusterFeatures:
         if self.features is None:
-            raise ValueError("this needs the features of the leaves: Dendrogram(Z, features)")
+            raise ValueError("the features of the leaves are not known: make the dendrogram by Dendrogram(Z, features)")
         return self.features
 
 
 def numbered_by_weight(labels: NDArray[np.int64], weight: Floats) -> NDArray[np.int64]:
-    """The same clusters of leaves, which are 0, 1, … in any order: now the heaviest is 0, ties by the lowest leaf."""
+    """Renumbers the clusters 0, 1, …: the heaviest becomes 0, and of equal weights the lowest leaf comes first."""
     mass = np.bincount(labels, weight)
     lowest_leaf, number = np.empty((2, len(mass)), dtype=np.int64)
-    lowest_leaf[labels[::-1]] = np.arange(len(labels))[::-1]  # backwards: the lowest leaf is written last
+    lowest_leaf[labels[::-1]] = np.arange(len(labels))[::-1]  # reversed: the write of the lowest leaf is the last
     number[np.lexsort((lowest_leaf, -mass))] = np.arange(len(mass))
     return number[labels]
 
 
 def _as_list(values: Any, name: str) -> list[Any]:
-    """One number or a list of them, as a list."""
+    """A number becomes a list of one number."""
     if np.ndim(values) > 1:
         raise ValueError(f"{name} has shape {np.shape(values)}: must be a number or a list of numbers")
     return [values] if np.ndim(values) == 0 else list(values)

@@ -1,4 +1,4 @@
-"""The scikit-learn estimator: aggregate any number of rows, cluster the aggregate, label the rows."""
+"""The scikit-learn estimator: aggregates any number of rows, clusters the features, labels the rows."""
 
 from __future__ import annotations
 
@@ -19,42 +19,76 @@ from .validation import rows_for
 
 
 class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator, AggregateModel):  # type: ignore[misc]  # fmt: skip
-    """Hierarchical clustering of any number of rows, by way of a bounded number of cluster features.
+    """Clusters any number of rows hierarchically: aggregates them into cluster features, then clusters the features.
 
     Parameters
     ----------
-    n_clusters : cut the dendrogram into this many clusters
-    distance_threshold : or cut it at this height. With neither, the dendrogram is not cut: all labels are 0
-    linkage : "ward", "average", "weighted", "centroid", "median", and approximately (on the means of the features)
-        "single", "complete", "minimax", "medoid"; with mode="aggregation" any CF distance
-    max_leaves : the number of cluster features at most; None for no limit
-    max_memory : bytes, or a string like "256MB"; limits the leaves too (the smaller limit holds), and a clustering that
-        would pass it is refused
-    threshold : how large a leaf may grow before there are too many; 0 keeps all different rows apart until then
-    distance : the CF distance rows go down the tree by; None for the one that matches the linkage
-    absorption : which size of a leaf `threshold` bounds, see CFTree; None for "radius"
-    mode : "linkage", "centers" or "aggregation", see `silverbirch.linkage`
-    algorithm : see `silverbirch.linkage`
-    refine : how often `fit` goes over the rows again to make the leaves finer: each row is counted where the leaf is
-        exactly the nearest (`ClusterFeatures.refined`). `partial_fit` cannot: it does not keep the rows
-    n_jobs : threads for the tree, labels and distances; None is one, -1 all. They change the time and nothing else
-    progress : show progress on stderr
+    n_clusters : int, default None
+        Cut the dendrogram into this many clusters.
+    distance_threshold : float, default None
+        Cut the dendrogram at this height. With neither `n_clusters` nor `distance_threshold`, all labels are 0.
+    linkage : str, default "ward"
+        "ward", "average", "weighted", "centroid" or "median". "single", "complete", "minimax" and "medoid" are
+        approximate, because they use only the means of the features. With mode="aggregation", any CF distance.
+    max_leaves : int, default 25_000
+        The largest number of cluster features; None for no limit.
+    max_memory : int or str, default None
+        Bytes, or a string like "256MB", for the tree and the clustering. It also limits the number of features; the
+        smaller limit holds. A clustering that would need more is refused.
+    threshold : float, default 0.0
+        The size up to which a feature absorbs rows from the start. It grows when there are more than `max_leaves`
+        features. With 0 only equal rows share a feature until then.
+    distance : str, default None
+        The CF distance by which a row descends the tree, see `CFTree`; None for the one that matches the linkage.
+    absorption : str, default None
+        Which size of a feature `threshold` bounds, see `CFTree`; None for "radius".
+    mode : {"linkage", "centers", "aggregation"}, default "linkage"
+        How the linkage treats cluster features, see `linkage`.
+    algorithm : str, default "auto"
+        The algorithm of the linkage, see `linkage`.
+    refine : int, default 0
+        How many more passes `fit` makes over the rows to improve the features: each pass counts every row in its
+        nearest feature, see `ClusterFeatures.refined`. `partial_fit` does not refine, because it keeps no rows.
+    n_jobs : int, default None
+        Number of threads; None is one, -1 is one for each core. It changes the time and nothing else.
+    progress : bool, default False
+        Whether to show progress on stderr.
 
     Attributes
     ----------
-    labels_ : (n,) cluster of each row given to `fit`; the heaviest cluster is 0, ties by the lowest leaf
-    n_clusters_ : number of clusters
-    features_ : the leaves, as ClusterFeatures
-    linkage_matrix_ : scipy's Z of the leaves
-    dendrogram_ : Dendrogram of the leaves
-    subcluster_centers_, subcluster_labels_ : mean and cluster of each leaf
-    cluster_centers_ : (n_clusters_, d) mean of each cluster
-    threshold_ : the tree's threshold at the end
-    tree_ : the CFTree; `tree_.assign(X)` gives the leaf of each row (of the leaves before they were refined)
-    n_features_in_, feature_names_in_ : as everywhere in scikit-learn
+    labels_ : int64 array (n,)
+        The cluster of each row given to `fit`. Clusters are numbered by weight: the heaviest is 0, and of equal weights
+        the one with the lowest leaf comes first. Only `fit` of rows that can be read again sets it; else use `predict`.
+    n_clusters_ : int
+        The number of clusters.
+    features_ : ClusterFeatures
+        The cluster features: the leaves of the tree.
+    linkage_matrix_ : float64 array (m - 1, 4)
+        The dendrogram of the features, as scipy's Z.
+    dendrogram_ : Dendrogram
+        The dendrogram of the features.
+    subcluster_centers_ : float64 array (m, d)
+        The mean of each feature.
+    subcluster_labels_ : int64 array (m,)
+        The cluster of each feature.
+    cluster_centers_ : float64 array (n_clusters_, d)
+        The mean of each cluster.
+    threshold_ : float
+        The final threshold of the tree.
+    tree_ : CFTree
+        The tree. With `refine`, `features_` are no longer its leaves.
+    n_features_in_ : int
+        The number of columns.
+    feature_names_in_ : array of str
+        The names of the columns, where they have names.
 
-    After `partial_fit` the leaves are clustered when a result is first asked for; there are no `labels_` then, because
-    the rows are gone: use `predict`.
+    Notes
+    -----
+    Memory is O(max_leaves · d) for the tree, whatever the number of rows. The clustering takes as much for ward,
+    average, weighted, centroid, median, single and medoid. Minimax, and complete in many dimensions, take 8 bytes for
+    each pair of features. `fit` reads the rows twice: once for the tree, once for the labels.
+
+    After `partial_fit` the features are clustered when a result is first used.
 
     Examples
     --------
@@ -72,17 +106,34 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     # -- fitting
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Aggregates the rows, clusters the aggregate and labels the rows. `y` is ignored.
+        """Aggregates the rows, clusters the features and labels the rows.
 
-        X : an array, a data frame, or whatever `silverbirch.read_chunks` takes: paths, Arrow tables and streams,
-            iterators of chunks. Files are read again for the labels; what comes by only once leaves no `labels_`
+        Parameters
+        ----------
+        X : array (n, d), data frame, path or stream
+            The rows: anything that `read_chunks` takes. Files are read a second time for the labels. A stream can be
+            read only once, so there are no `labels_` for it.
+        y : ignored
+            For compatibility with scikit-learn.
+        sample_weight : array (n,) or float, default None
+            How often each row counts; None counts each row once.
+
+        Returns
+        -------
+        Betula
+            The fitted estimator itself.
+
+        Raises
+        ------
+        ValueError
+            A parameter or a value of X is not allowed. The estimator is left as it was before the call.
         """
         with self._unchanged_by_failure():
             tree = self._new_tree()
             source = rows_for(self, X, sample_weight, reset=True)
             if self.refine and not source.repeatable:
                 raise ValueError(
-                    f"refine={self.refine} reads the rows again, but they come only once: write them to a file"
+                    f"refine={self.refine} reads the rows again, but a stream can be read only once: write it to a file"
                 )
             self._insert(tree, source)
             for _ in range(self.refine):
@@ -95,11 +146,30 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         return self
 
     def partial_fit(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
-        """Adds a chunk of rows to the tree. Chunks one after the other give the same tree as all rows at once. X is as
-        in `fit`, or ClusterFeatures.
+        """Adds a chunk of rows to the tree, or clusters the features again with changed parameters.
 
-        With no X, the leaves are clustered again by the parameters as they are now: n_clusters, distance_threshold,
-        linkage, mode and algorithm. Those of the tree stay as they were when it was begun.
+        The tree does not depend on how the rows are divided into chunks.
+
+        Parameters
+        ----------
+        X : array (n, d), data frame, path, stream or ClusterFeatures, default None
+            The rows, as `fit` takes them, or cluster features. None adds no rows and clusters again with the current
+            `n_clusters`, `distance_threshold`, `linkage`, `mode` and `algorithm`. The parameters of the tree are fixed
+            by the first chunk.
+        y : ignored
+            For compatibility with scikit-learn.
+        sample_weight : array (n,) or float, default None
+            How often each row counts; None counts each row once.
+
+        Returns
+        -------
+        Betula
+            The estimator itself.
+
+        Raises
+        ------
+        ValueError
+            A parameter or a value of X is not allowed. The estimator is left as it was before the call.
         """
         self._check_parameters()
         if X is None:
@@ -117,11 +187,12 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
 
     @property
     def labels_(self) -> NDArray[np.int64]:
+        """The cluster of each row given to `fit`."""
         self._require_fitted()
         if self._labels is None:
             raise AttributeError(
-                "there are no labels_ after partial_fit, which does not keep the rows, after load, and after fit of a "
-                "stream that comes by only once: use predict"
+                "there are no labels_ after partial_fit, after load, and after fit of a stream, because the rows are "
+                "not kept: use predict"
             )
         return self._labels
 
@@ -132,20 +203,52 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     # -- using the result
 
     def predict(self, X: Any) -> NDArray[np.int64]:
-        """The cluster of each row's exactly nearest leaf. X is as in `fit`."""
+        """Returns the cluster of each row: the cluster of its exactly nearest feature.
+
+        Parameters
+        ----------
+        X : array (n, d), data frame, path or stream
+            The rows, as `fit` takes them.
+
+        Returns
+        -------
+        int64 array (n,)
+            The labels.
+
+        Raises
+        ------
+        ValueError
+            A value is not finite, or the columns differ from those given to `fit`.
+        """
         self._require_fitted()
         source = rows_for(self, X, reset=False)
         return labels_in_place(self.subcluster_labels_, self._nearest_leaf(source))
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """The distance of each row to each cluster's mean; for arrays and data frames."""
+        """Returns the distance of each row to the mean of each cluster.
+
+        Parameters
+        ----------
+        X : array (n, d) or data frame
+            The rows.
+
+        Returns
+        -------
+        array (n, n_clusters_)
+            Euclidean distances, in the precision of X.
+
+        Raises
+        ------
+        TypeError
+            X is a file or a stream: the result might not fit into memory.
+        """
         from scipy.spatial.distance import cdist
 
         self._require_fitted()
         source = rows_for(self, X, reset=False)
         if not (isinstance(source, MemorySource) or isinstance(X, np.ndarray)):
             raise TypeError(
-                "transform gives a number for each row and cluster, too many for a file or stream: pass it chunk by "
+                "transform returns a number for each row and cluster, too many for a file or stream: pass it chunk by "
                 "chunk, for rows in read_chunks(…): model.transform(rows)"
             )
         rows = np.concatenate(list(source))
@@ -153,7 +256,22 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         return distances
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Minus the sum of squared distances of the rows to their cluster's mean: greater is better. `y` is ignored."""
+        """Returns minus the sum of squared distances of the rows to the mean of their cluster: greater is better.
+
+        Parameters
+        ----------
+        X : array (n, d), data frame, path or stream
+            The rows, as `fit` takes them.
+        y : ignored
+            For compatibility with scikit-learn.
+        sample_weight : array (n,) or float, default None
+            How often each row counts; None counts each row once.
+
+        Returns
+        -------
+        float
+            The score.
+        """
         self._require_fitted()
         centers = self.cluster_centers_
         total = 0.0
@@ -166,9 +284,14 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     # -- files
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the fitted model to a file for `load`: its parameters, tree and dendrogram.
+        """Writes the parameters, the tree and the dendrogram of the fitted model to a file.
 
-        The `labels_` of the rows are not stored: there may be billions. `predict` gives them again.
+        The `labels_` of the rows are not stored, because there may be billions; `predict` computes them again.
+
+        Parameters
+        ----------
+        path : str or path
+            The file to write; an existing file is replaced once the new one is complete.
         """
         from .storage.loading import save
 
@@ -176,8 +299,27 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """The model in a file. It predicts the same labels, cuts its dendrogram without clustering again
-        (`set_params(n_clusters=…).partial_fit()`), and goes on with `partial_fit` to the same bits."""
+        """Returns the model that a file holds.
+
+        The model predicts the same labels and continues with `partial_fit` as the saved model would, to the bit.
+        `set_params(n_clusters=…).partial_fit()` cuts its dendrogram without clustering again.
+
+        Parameters
+        ----------
+        path : str or path
+            A file that `save` or the command line wrote.
+
+        Returns
+        -------
+        Betula
+            The fitted model.
+
+        Raises
+        ------
+        ModelFileError
+            The file is damaged, holds no model, or holds a model of scaled, filled or normalised rows. For such a model
+            use `silverbirch.load`, which loads the preparation too.
+        """
         from .storage.loading import load_as
 
         model: Self = load_as(cls, path)

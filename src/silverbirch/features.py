@@ -1,4 +1,4 @@
-"""Cluster features: groups of points, each known by its weight, mean and sum of squared deviations."""
+"""Cluster features: the weight, mean and sum of squared deviations of groups of points."""
 
 from __future__ import annotations
 
@@ -17,14 +17,37 @@ if TYPE_CHECKING:
 
 
 class ClusterFeatures:
-    """m cluster features (weight, mean, sse) in d dimensions, in read-only float64 arrays.
+    """m cluster features (weight, mean, sse) in d dimensions, as read-only float64 arrays.
 
-    weight : (m,) how many points each stands for
-    mean : (m, d) their mean
-    sse : (m,) the sum of their squared distances to that mean
+    Each feature summarises a group of points. A single point x is the feature (1, x, 0), so `ClusterFeatures(1, X, 0)`
+    turns rows into features.
 
-    A point is the feature (1, x, 0): `ClusterFeatures(1, X, 0)` turns rows into features. Merging keeps all three exact
-    up to rounding, wherever the data lies, because only differences of means are ever squared.
+    Parameters
+    ----------
+    weight : array (m,) or float
+        The number of points in each group. A single number applies to all groups.
+    mean : array (m, d)
+        The mean of each group.
+    sse : array (m,) or float
+        The sum of squared distances of the points to the mean of their group. A single number applies to all groups.
+
+    Raises
+    ------
+    ValueError
+        The lengths differ, a value is not finite, or a weight or sse is negative.
+
+    Notes
+    -----
+    Merging is exact up to rounding even for data far from the origin, because only differences of means are squared.
+    The features take 8 (d + 2) bytes each. Slices, masks and lists of numbers select features: `features[:10]`.
+
+    Examples
+    --------
+    >>> import silverbirch as sb
+    >>> points = sb.ClusterFeatures(1, [[0.0, 0.0], [2.0, 0.0], [9.0, 9.0]], 0)
+    >>> pair = points[0].merged_with(points[1])
+    >>> pair.weight.tolist(), pair.mean.tolist(), pair.sse.tolist()
+    ([2.0], [[1.0, 0.0]], [2.0])
     """
 
     __slots__ = ("mean", "sse", "weight")
@@ -41,7 +64,7 @@ class ClusterFeatures:
 
     @classmethod
     def _adopt(cls, weight: Floats, mean: Floats, sse: Floats) -> ClusterFeatures:
-        """Arrays that are known to be right and that nobody else writes to."""
+        """Makes features of arrays without a check or a copy: the caller vouches for them and gives them up."""
         features = cls.__new__(cls)
         features._set(weight, mean, sse)
         return features
@@ -61,24 +84,26 @@ class ClusterFeatures:
         return (ClusterFeatures._adopt, (self.weight, self.mean, self.sse))
 
     def arrays(self) -> tuple[Floats, Floats, Floats]:
+        """Returns (weight, mean, sse)."""
         return self.weight, self.mean, self.sse
 
     @property
     def n_dimensions(self) -> int:
+        """The number of columns d."""
         return int(self.mean.shape[1])
 
     def __len__(self) -> int:
         return len(self.weight)
 
     def __getitem__(self, item: Any) -> ClusterFeatures:
-        """A selection of features, by slice, mask or numbers; a single number gives a selection of one."""
+        """The features that a slice, a mask or a list of numbers selects; a single number selects one feature."""
         if isinstance(item, int | np.integer):
             if not -len(self) <= item < len(self):
-                raise IndexError(f"feature {item} of {len(self)}")
+                raise IndexError(f"feature {item} does not exist: there are {len(self)}, numbered from 0")
             item = slice(item, item + 1 or None)
         weight, mean, sse = (array[item] for array in self.arrays())
         if weight.ndim != 1 or mean.ndim != 2:
-            raise IndexError("features are selected by a slice, a mask or a list of numbers")
+            raise IndexError("this selects no list of features: use a slice, a mask or a list of numbers")
         return ClusterFeatures._adopt(weight.copy(), mean.copy(), sse.copy())
 
     def __iter__(self) -> Iterator[ClusterFeatures]:
@@ -100,11 +125,29 @@ class ClusterFeatures:
         return f"ClusterFeatures({len(self)} features, {self.n_dimensions} dimensions, weight {self.weight.sum():g})"
 
     def merged_with(self, other: ClusterFeatures) -> ClusterFeatures:
-        """Feature i of this merged with feature i of the other; one feature merges with each of many."""
+        """Returns feature i of this set merged with feature i of the other set, for every i.
+
+        Parameters
+        ----------
+        other : ClusterFeatures
+            As many features as in this set; a set of one feature is merged with each feature of the other set.
+
+        Returns
+        -------
+        ClusterFeatures
+            The merged features.
+
+        Raises
+        ------
+        ValueError
+            The numbers of features or of columns differ.
+        """
         if not isinstance(other, ClusterFeatures):
             raise TypeError(f"can only merge with ClusterFeatures, not {type(other).__name__}")
         if self.n_dimensions != other.n_dimensions:
-            raise ValueError(f"cannot merge features of {self.n_dimensions} and {other.n_dimensions} dimensions")
+            raise ValueError(
+                f"cannot merge features of {self.n_dimensions} and {other.n_dimensions} columns: use the same columns"
+            )
         count = max(len(self), len(other))
         if {len(self), len(other)} - {1, count}:
             raise ValueError(
@@ -118,11 +161,32 @@ class ClusterFeatures:
     def refined(
         self, X: Any, weight: Any = None, *, n_jobs: int | None = None, progress: bool | Report | None = None
     ) -> ClusterFeatures:
-        """The features of rows X (n, d), each row counted where the mean is exactly the nearest: one step of Lloyd's
-        algorithm for k-means. Features that no row is nearest to are left out.
+        """Returns the features of rows X, each row counted in the feature whose mean is nearest.
 
-        Given the rows these features are made of, the new ones are finer, at the cost of one more pass. X is as in
-        `CFTree.insert`; groups of rows that come in chunks are merged, so the last bits depend on the chunks.
+        This is one step of Lloyd's algorithm for k-means. If X are the rows that these features summarise, the new
+        features have a smaller total sse. It takes one pass over X.
+
+        Parameters
+        ----------
+        X : array (n, d), data frame, path or stream
+            The rows, as `CFTree.insert` takes them.
+        weight : array (n,) or float, default None
+            How often each row counts; None counts each row once.
+        n_jobs : int, default None
+            Number of threads; None is one, -1 is one for each core. It changes the time and nothing else.
+        progress : bool or function, default None
+            True shows a line on stderr; a function is called with (done, total).
+
+        Returns
+        -------
+        ClusterFeatures
+            One feature for each mean that is nearest to a row; means without rows are left out. The last bits depend
+            on how the rows are chunked.
+
+        Raises
+        ------
+        ValueError
+            A value is not finite, or the number of columns differs.
         """
         from .rows import source_of
 
@@ -134,7 +198,9 @@ class ClusterFeatures:
         from .rows.passes import reported
 
         if source.n_dimensions != self.n_dimensions:
-            raise ValueError(f"X has {source.n_dimensions} columns but the features have {self.n_dimensions}")
+            raise ValueError(
+                f"X has {source.n_dimensions} columns but the features have {self.n_dimensions}: pass the same columns"
+            )
         index = _core.NearestIndex(self.mean, may_list=may_list)
         groups: ClusterFeatures | None = None
         for chunk, inner in reported(source, source.chunks(), report):
@@ -146,25 +212,58 @@ class ClusterFeatures:
         return groups[groups.weight > 0]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes weight, mean and sse to a file for `load`."""
+        """Writes weight, mean and sse to a file.
+
+        Parameters
+        ----------
+        path : str or path
+            The file to write; an existing file is replaced once the new one is complete.
+        """
         from .storage.loading import save
 
         save(path, self)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> ClusterFeatures:
-        """The features in a file; of a tree, a dendrogram or a model, those of its leaves."""
+        """Returns the features that a file holds; for a tree, a dendrogram or a model, the features of its leaves.
+
+        Parameters
+        ----------
+        path : str or path
+            A file that `save` or the command line wrote.
+
+        Returns
+        -------
+        ClusterFeatures
+            The features.
+
+        Raises
+        ------
+        ModelFileError
+            The file is damaged or holds no features.
+        """
         from .storage.loading import load_as
 
         features: ClusterFeatures = load_as(cls, path)
         return features
 
     def total(self) -> ClusterFeatures:
-        """All features merged into one."""
+        """Returns all features merged into one.
+
+        Returns
+        -------
+        ClusterFeatures
+            A set of one feature.
+
+        Raises
+        ------
+        ValueError
+            All weights are zero.
+        """
         weight = self.weight.sum()
         if not weight > 0:
-            raise ValueError("there is nothing to add up: all weights are zero")
-        origin = self.mean[0]  # sums are taken relative to a point of the data, so that a far origin costs no digits
+            raise ValueError("all weights are zero: at least one feature needs a positive weight")
+        origin = self.mean[0]  # sums are relative to a point of the data, so that data far from 0 lose no digits
         mean = origin + (self.weight / weight) @ (self.mean - origin)
         sse = self.sse[self.weight > 0].sum() + self.weight @ ((self.mean - mean) ** 2).sum(axis=1)
         return ClusterFeatures._adopt(np.array([weight]), mean[None], np.array([sse]))

@@ -1,6 +1,6 @@
-"""Hierarchical clustering of points, distances and cluster features: turns what users pass into one call of the core.
+"""Hierarchical clustering of points, distances and cluster features.
 
-The core chooses the algorithm and knows the linkages; this module checks the data and watches over the memory.
+This module checks the data and the memory needed, then calls the core, which chooses and runs the algorithm.
 """
 
 from __future__ import annotations
@@ -48,41 +48,41 @@ def linkage(
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> Floats:
-    """Return the dendrogram of agglomerative clustering, as `scipy.cluster.hierarchy.linkage` does.
+    """Returns the dendrogram of agglomerative clustering, as `scipy.cluster.hierarchy.linkage` does.
 
     Parameters
     ----------
     y : array (n, d), array (n(n-1)/2,) or ClusterFeatures
         Points, a condensed distance vector, or cluster features.
     method : str, default "single"
-        "single", "complete", "average", "weighted", "centroid", "median", "ward", "minimax" or "medoid"; with
-        mode="aggregation" a CF distance: "centroid", "manhattan", "average", "diameter", "ward" or "radius".
+        The linkage: "single", "complete", "average", "weighted", "centroid", "median", "ward", "minimax" or "medoid".
+        With mode="aggregation", the CF distance: "centroid", "manhattan", "average", "diameter", "ward" or "radius".
     metric : str or function, default "euclidean"
         Any metric of `scipy.spatial.distance.pdist`, for points. Centroid, median and ward need "euclidean".
     optimal_ordering : bool, default False
-        Reorder the leaves by scipy's algorithm so that neighbours are near; slow beyond a thousand rows.
+        Whether scipy reorders the leaves so that adjacent leaves are similar; slow beyond a thousand objects.
     weights : array (n,), default None
-        How often each object counts; None is once. Objects of weight 0 are left out, and the leaves are numbered
-        without them.
+        How often each object counts; None counts each object once. Objects of weight 0 are left out, and the leaves
+        are numbered without them.
     mode : {"linkage", "centers", "aggregation"}, default "linkage"
-        How cluster features are treated. "linkage": initial distances from the whole features, then the linkage with
-        their weights. "centers": their means as if they were points. "aggregation": features are merged at each step
-        and distances computed anew from them.
+        How cluster features are treated. "linkage" computes the initial distances from the features and then updates
+        them by the linkage, with the weights of the features. "centers" clusters the means of the features as points
+        of weight 1. "aggregation" merges the features at each step and computes the distances from the merged feature.
     algorithm : str, default "auto"
-        "auto" chooses the fastest by the data. By name, the references: "agnes" (naive), "anderberg", "nn_chain",
-        "generic", "mst" (single). With an index, for points and features: "rounds" (reducible linkages), "heap" (ward,
-        centroid, median, squared average and weighted), "boruvka" (single). For many dimensions: "blocked" (the
-        linkages of "heap").
+        "auto" chooses the fastest algorithm for the data. Reference algorithms: "agnes" (naive), "anderberg",
+        "nn_chain", "generic" and "mst" (single). Algorithms with a spatial index, for points and features: "rounds"
+        (reducible linkages), "heap" (ward, centroid, median, squared average and weighted) and "boruvka" (single). For
+        many dimensions: "blocked" (the linkages of "heap").
     n_jobs : int, default None
-        Threads; None is one, -1 is one for each core. The result does not depend on it.
+        Number of threads; None is one, -1 is one for each core. It changes the time and nothing else.
     progress : bool, default False
-        Show progress on stderr.
+        Whether to show progress on stderr.
 
     Returns
     -------
     Z : float64 array (n - 1, 4)
-        Valid for every function of `scipy.cluster.hierarchy`. For minimax and medoid it has an attribute `prototypes`:
-        the number of the object that stands for each row's cluster.
+        The linkage matrix, valid for every function of `scipy.cluster.hierarchy`. For minimax and medoid it has an
+        attribute `prototypes`: the number of the object that represents the cluster of each row.
 
     Raises
     ------
@@ -91,7 +91,7 @@ def linkage(
     TypeError
         The data are not numbers.
     MemoryLimitError
-        The distances of all pairs would not fit into the machine. It is raised before they are allocated.
+        The distances of all pairs would need more memory than the machine has.
 
     Warns
     -----
@@ -100,23 +100,24 @@ def linkage(
 
     Notes
     -----
-    Heights are in scipy's units. On points "average" and "weighted" mean Euclidean distances; metric="sqeuclidean"
-    gives the mean squared distance. On cluster features they mean squared distances, the only ones features keep
-    exactly, and the height is the root (D2).
+    Heights are in scipy's units. On points, "average" and "weighted" use Euclidean distances; metric="sqeuclidean"
+    makes them use squared distances. On cluster features they use squared distances, because features determine only
+    these exactly, and the height is the square root (D2).
 
-    On cluster features "single", "complete", "minimax" and "medoid" are approximate: they see the means only. They are
-    exact where every feature is one point.
+    On cluster features "single", "complete", "minimax" and "medoid" are approximate, because they use only the means.
+    They are exact where every feature is a single point.
 
-    "centroid", "median" and "medoid" are not reducible: "auto", "agnes", "anderberg" and "generic" give the greedy
-    result, "nn_chain" gives another dendrogram.
+    "centroid", "median" and "medoid" are not reducible. "auto", "agnes", "anderberg" and "generic" give the greedy
+    result; "nn_chain" gives a different dendrogram.
 
-    Memory is linear in the objects for "ward", "average" (squared), "weighted" (squared), "centroid", "median",
-    "single" and "medoid" of points or features. It is linear too for "complete", "average" and "weighted" of points
-    where "auto" finds that an index pays (few dimensions, or points in groups) and with algorithm="rounds". Otherwise
-    these take 8 bytes for each pair, as do "minimax", other metrics, and "agnes" and "anderberg" of all but "medoid".
+    Memory is linear in the number of objects for "ward", "average" (squared), "weighted" (squared), "centroid",
+    "median", "single" and "medoid" of points or features. It is also linear for "complete", "average" and "weighted" of
+    points with algorithm="rounds", and where "auto" uses an index (few dimensions, or points in groups). Otherwise
+    these three take 8 bytes for each pair of objects. So do "minimax", metrics other than Euclidean, and "agnes" and
+    "anderberg" with any linkage but "medoid".
 
-    Time is quadratic in the objects at most, and far less where an index pays; "agnes", "minimax" and "medoid" can take
-    cubic time.
+    Time is at most quadratic in the number of objects, and much less with an index. "agnes", "minimax" and "medoid" can
+    take cubic time.
 
     Examples
     --------
@@ -159,12 +160,12 @@ def cluster_features(
     progress: bool = False,
     max_memory: int | None = None,
 ) -> Floats:
-    """`linkage` of cluster features, refused where distances would take more than max_memory bytes."""
+    """`linkage` of cluster features; raises MemoryLimitError if the distances need more than max_memory bytes."""
     return _cluster_features(_Job(method, algorithm, as_threads(n_jobs), progress, max_memory), features, mode)
 
 
 def matching_distance(linkage: str) -> str:
-    """The CF distance that goes with a linkage: table 2 of the paper, and "ward" for linkages that see means only."""
+    """The CF distance that matches a linkage: table 2 of the paper, and "ward" for linkages that use only the means."""
     known = LINKAGES.get(linkage)
     return (known and known.cf_distance) or "ward"
 
@@ -181,7 +182,7 @@ class _Job:
         return reporter(self.progress, f"{self.method} linkage")
 
     def announce_pairs(self, count: int) -> None:
-        """Logs what the distances of all pairs will take and refuses more than there is, before it is allocated."""
+        """Logs the memory that the distances of all pairs need; raises MemoryLimitError if it exceeds the limit."""
         needed = 8 * (count * (count - 1) // 2)
         task = f"{self.method} linkage of {count} objects"
         logger.info("%s: %s for the distances of all pairs", task, bytes_text(needed))
@@ -218,7 +219,7 @@ def _cluster_features(job: _Job, features: ClusterFeatures, mode: str) -> Floats
 
 
 def _cluster_points(job: _Job, y: Any, metric: Any, weights: Any, mode: str) -> tuple[Floats, Floats]:
-    """Z, and the points it is of."""
+    """Returns Z and the points that are its leaves."""
     rows = np.asarray(as_rows(y, name="y"), dtype=np.float64)
     _warn_of_square_distances(rows)
     weight = np.ones(len(rows)) if weights is None else as_weights(weights, len(rows), "weights")
@@ -245,7 +246,7 @@ def _cluster_points(job: _Job, y: Any, metric: Any, weights: Any, mode: str) -> 
 
 
 def _cluster(job: _Job, features: ClusterFeatures, *, squares: bool) -> Floats:
-    """squares: average and weighted linkage mean squared distances; heights are roots."""
+    """With `squares`, average and weighted linkage use squared distances and heights are their square roots."""
     Z, prototypes = _core.cluster_features(
         *features.arrays(), job.method, squares, job.algorithm, job.threads, job.announce_pairs, job.report()
     )
@@ -265,12 +266,12 @@ def _cluster_distances(job: _Job, distances: Floats, weight: Floats) -> Floats:
 
 
 def _unweighted(features: ClusterFeatures) -> ClusterFeatures:
-    """The bare centres."""
+    """The means as points of weight 1."""
     return ClusterFeatures._adopt(np.ones(len(features)), features.mean, np.zeros(len(features)))
 
 
 def _with_weight(features: ClusterFeatures) -> ClusterFeatures:
-    """Without the features of weight zero: they are the same as no feature."""
+    """The features of positive weight: a feature of weight zero counts as no feature."""
     present = features.weight > 0
     if not present.any():
         raise ValueError("there is nothing to cluster: all weights are zero")
@@ -312,7 +313,7 @@ def _require_distances(distances: Floats, what: str) -> None:
 
 
 def _warn_of_square_distances(rows: Floats) -> None:
-    """As scipy does: a whole distance matrix passed as points is clustered as points, and seldom meant so."""
+    """Warns, as scipy does, if the points look like a square distance matrix: it would be clustered as points."""
     square = rows.shape[0] == rows.shape[1] > 1
     if square and (rows >= 0).all() and np.allclose(rows.diagonal(), 0) and np.allclose(rows, rows.T):
         from scipy.cluster.hierarchy import ClusterWarning

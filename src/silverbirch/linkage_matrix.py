@@ -1,4 +1,4 @@
-"""A dendrogram that knows which object stands for each cluster."""
+"""A linkage matrix with the prototype of each cluster."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from .checks import Floats
 
 
 class LinkageMatrix(np.ndarray[Any, np.dtype[np.float64]]):
-    """A Z that also knows its prototypes: `Z.prototypes[i]` is the number of the object that stands for row i.
+    """A linkage matrix Z with prototypes: `Z.prototypes[i]` is the object that represents the cluster of row i.
 
-    Whole copies keep them; what is computed or cut out of it is an array like any other, with `prototypes` None.
+    Copies and pickles keep the prototypes. Slices and computed arrays have `prototypes` None.
     """
 
     prototypes: NDArray[np.int64] | None

@@ -1,4 +1,4 @@
-"""What this machine is, what memory it has, and what memory this process has and has had."""
+"""The processor and the memory of this machine, and the memory that this process uses."""
 
 import os
 import platform
@@ -10,7 +10,7 @@ def processor() -> str:
 
 
 def physical_memory() -> int | None:
-    """The bytes that the machine has; None where the system does not say."""
+    """The bytes of memory of the machine; None if the system does not report it."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
@@ -18,18 +18,18 @@ def physical_memory() -> int | None:
 
 
 def free_memory() -> int | None:
-    """The bytes that the machine can still give; None where the system does not say."""
+    """The bytes of memory that are available; None if the system does not report it."""
     return _bytes_of_linux("meminfo", "MemAvailable")
 
 
 def peak_memory() -> int | None:
-    """The most bytes this process has had so far; None where the system does not say."""
-    # On Linux getrusage would include the process that this one was started from.
+    """The most bytes that this process has used so far; None if the system does not report it."""
+    # On Linux getrusage includes the memory of the process that started this one.
     return _bytes_of_linux("self/status", "VmHWM") or _of_getrusage()
 
 
 def memory_now() -> int | None:
-    """The bytes this process has; None where the system does not say."""
+    """The bytes that this process uses now; None if the system does not report it."""
     return _bytes_of_linux("self/status", "VmRSS")
 
 
@@ -39,7 +39,7 @@ def _bytes_of_linux(file: str, name: str) -> int | None:
 
 
 def _of_linux(file: str, name: str) -> str | None:
-    """What follows a name in a file of /proc."""
+    """The text after a name in a file of /proc."""
     try:
         with open(f"/proc/{file}", encoding="utf-8", errors="replace") as lines:
             pairs = (line.partition(":") for line in lines)

@@ -1,4 +1,4 @@
-"""A tree and the clustering of its leaves: what `Betula` and the command line share. It needs numpy alone."""
+"""A tree and the clustering of its leaves: `Betula` and the command line share it. It needs numpy alone."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from .tree import CFTree
 
 @dataclass(frozen=True)
 class Clustering:
-    """What follows from the leaves and the parameters."""
+    """The dendrogram of the leaves and its cut."""
 
     dendrogram: Dendrogram
     made_by: tuple[str, str, str]  # linkage, mode, algorithm
@@ -44,7 +44,7 @@ class Clustering:
 
 
 class Refined:
-    """Leaves that no longer are those of the tree, and where rows find the nearest of them."""
+    """Refined leaves, which replace the leaves of the tree, and the index for their nearest-leaf queries."""
 
     def __init__(self, features: ClusterFeatures, *, may_list: bool) -> None:
         self.features = features
@@ -64,8 +64,10 @@ class Refined:
 
 
 class AggregateModel:
-    """Rows or features go into the tree; its leaves are clustered when a result is first asked for, and cut by the
-    parameters, which are those of `Betula`."""
+    """A tree and the clustering of its leaves, with the parameters of `Betula`.
+
+    The leaves are clustered when a result is first used.
+    """
 
     def __init__(
         self,
@@ -121,7 +123,18 @@ class AggregateModel:
     # -- filling the tree
 
     def insert(self, X: Any) -> Self:
-        """Adds rows, as `CFTree.insert` takes them, or cluster features."""
+        """Adds rows or cluster features to the tree.
+
+        Parameters
+        ----------
+        X : array (n, d), data frame, path, stream or ClusterFeatures
+            The rows, as `CFTree.insert` takes them, or cluster features.
+
+        Returns
+        -------
+        Self
+            The model itself.
+        """
         source = X if isinstance(X, ClusterFeatures) else source_of(X)
         if not hasattr(self, "tree_"):
             self.n_features_in_ = source.n_dimensions
@@ -146,16 +159,16 @@ class AggregateModel:
         try:
             tree.insert(source, progress=reporter(self.progress, "tree"))
         except BaseException:
-            if (tree.n_points, tree.n_leaves) != before:  # an interrupt leaves the rows up to then in the tree
+            if (tree.n_points, tree.n_leaves) != before:  # an interrupt keeps the rows inserted so far
                 self._take(tree)
             raise
         if tree.n_leaves == 0:
             weight = "weight" if isinstance(source, ClusterFeatures) else "sample_weight"
-            raise ValueError(f"{weight} is zero for all rows: at least one row has to count")
+            raise ValueError(f"{weight} is zero for all rows: at least one row needs a positive weight")
         self._take(tree)
 
     def _take(self, tree: CFTree) -> None:
-        """What was known of the old leaves no longer holds."""
+        """Sets the tree and drops what was computed from earlier leaves."""
         self.tree_ = tree
         tree.n_jobs = self.n_jobs
         self._clustering = None
@@ -178,7 +191,7 @@ class AggregateModel:
         )
 
     def _check_parameters(self) -> None:
-        """What can be known to be wrong before the rows are read; the tree checks its own parameters."""
+        """Checks the parameters before any row is read; the tree checks its own."""
         mode = as_choice(self.mode, "mode", MODES)
         as_method(self.linkage, mode, "linkage")
         as_choice(self.algorithm, "algorithm", ALGORITHMS)
@@ -195,7 +208,7 @@ class AggregateModel:
     # -- clustering the leaves
 
     def _cluster(self, known: Clustering | None) -> Clustering:
-        """Clusters the leaves and cuts; a dendrogram that is known, of the same leaves and linkage, is cut again."""
+        """Clusters the leaves and cuts the dendrogram; a known dendrogram of the same linkage is only cut."""
         made_by = (self.linkage, self.mode, self.algorithm)
         usable = known is not None and known.made_by == made_by
         dendrogram = known.dendrogram if known is not None and usable else self._new_dendrogram()
@@ -220,14 +233,20 @@ class AggregateModel:
         return Dendrogram(Z, features)
 
     def _cluster_now(self, known: Clustering | None = None) -> Clustering:
-        """The clustering of the leaves as they are; computed when first asked for after `partial_fit`."""
+        """The clustering of the current leaves, computed on first use."""
         self._require_fitted()
         if self._clustering is None:
             self._clustering = self._cluster(known)
         return self._clustering
 
     def cluster_again(self) -> Self:
-        """By the parameters as they are now; a dendrogram of the same linkage is only cut again."""
+        """Clusters the leaves with the current parameters; a known dendrogram of the same linkage is only cut again.
+
+        Returns
+        -------
+        Self
+            The model itself.
+        """
         self._check_parameters()
         self._require_fitted()
         with self._unchanged_by_failure():
@@ -238,51 +257,70 @@ class AggregateModel:
         return self
 
     def labels_of(self, X: Any) -> NDArray[np.int64]:
-        """The cluster of each row's exactly nearest leaf."""
+        """Returns the cluster of each row: the cluster of its exactly nearest leaf.
+
+        Parameters
+        ----------
+        X : array (n, d), data frame, path or stream
+            The rows, as `CFTree.insert` takes them.
+
+        Returns
+        -------
+        int64 array (n,)
+            The labels.
+        """
         return labels_in_place(self.subcluster_labels_, self._nearest_leaf(source_of(X)))
 
     @property
     def features_(self) -> ClusterFeatures:
+        """The cluster features: the leaves of the tree, refined if `refine` is set."""
         self._require_fitted()
         return (self._refined or self.tree_).features
 
     @property
     def threshold_(self) -> float:
+        """The current threshold of the tree."""
         self._require_fitted()
         return self.tree_.threshold
 
     @property
     def subcluster_centers_(self) -> Floats:
+        """The mean of each feature, (m, d)."""
         return self.features_.mean
 
     @property
     def dendrogram_(self) -> Dendrogram:
+        """The dendrogram of the features, computed on first use."""
         return self._cluster_now().dendrogram
 
     @property
     def linkage_matrix_(self) -> Floats:
+        """The dendrogram of the features as scipy's Z, (m - 1, 4)."""
         return self.dendrogram_.Z
 
     @property
     def subcluster_labels_(self) -> NDArray[np.int64]:
+        """The cluster of each feature, (m,); the heaviest cluster is 0."""
         return self._cluster_now().leaf_labels
 
     @property
     def cluster_centers_(self) -> Floats:
+        """The mean of each cluster, (n_clusters_, d)."""
         return self._cluster_now().centers
 
     @property
     def n_clusters_(self) -> int:
+        """The number of clusters."""
         return len(self.cluster_centers_)
 
 
 def labels_in_place(leaf_labels: NDArray[np.int64], leaf_of_row: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The label of each row's leaf, in the memory of the leaves, because new memory takes time."""
+    """Replaces the leaf of each row by its label, in place: allocating a second array takes time."""
     return np.take(leaf_labels, leaf_of_row, out=leaf_of_row, mode="clip")
 
 
 def means_of_groups(features: ClusterFeatures, labels: NDArray[np.int64]) -> Floats:
-    """The mean of each cluster, summed relative to a point of the data so that a far origin costs no digits."""
+    """The mean of each cluster; sums are relative to a point of the data, so that data far from 0 lose no digits."""
     weight = np.bincount(labels, features.weight)
     origin = features.mean[0]
     sums = [np.bincount(labels, features.weight * column) for column in (features.mean - origin).T]

@@ -1,4 +1,4 @@
-"""Drawing dendrograms of any size: only the uppermost branches are laid out, and nothing recurses."""
+"""Draws dendrograms of any size: only the top branches, without recursion."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _NO_MATPLOTLIB = "drawing needs matplotlib: pip install 'silverbirch[plot]'"
 
 
 def check_drawing() -> None:
-    """For long runs that draw at their end: what is missing is told before. Nothing is loaded yet."""
+    """Raises ImportError if matplotlib is missing, without importing it: a long run checks this before it begins."""
     if importlib.util.find_spec("matplotlib") is None:
         raise ImportError(_NO_MATPLOTLIB)
 
@@ -72,7 +72,7 @@ def draw_dendrogram(
     looks: dict[str, Any] = {"colors": line_colours, "linewidths": 1.4, "capstyle": "projecting"} | style
     ax.add_collection(LineCollection(lines, **looks))
 
-    # What is not shown hangs below its branch as a wedge, high enough to be seen.
+    # A wedge stands for the hidden part below a branch; a least height keeps it visible.
     folded = [tip for tip in tips if tip >= n]
     least = 0.03 * float(heights.max())
     wedges = [[(x[t], max(heights[t], least)), (x[t] - 0.32, 0.0), (x[t] + 0.32, 0.0)] for t in folded]
@@ -90,7 +90,7 @@ def draw_dendrogram(
 
 
 def draw_rmsd(dendrogram: Dendrogram, ax: Axes | None = None, *, k_max: int = 2000, mark: int | None = None) -> Axes:
-    """The root mean squared deviation against the number of clusters, these on a logarithmic axis."""
+    """Draws the root mean squared distance against the number of clusters, on a logarithmic axis."""
     ax = _new_axes(figsize=(6, 4)) if ax is None else ax
     last = min(k_max, dendrogram.n_leaves)
     k = np.unique(np.geomspace(1, last, 400).round().astype(np.int64))
@@ -112,15 +112,15 @@ def draw_rmsd(dendrogram: Dendrogram, ax: Axes | None = None, *, k_max: int = 20
 
 @dataclass(frozen=True)
 class ShownCluster:
-    """A cluster of the cut as it is in the picture."""
+    """A cluster of the cut and its place in the picture."""
 
     leaf: int  # one of its leaves
-    middle: float  # between its outermost tips
+    middle: float  # the x coordinate halfway between its outermost tips
     colour: str
 
 
 def clusters_in_order(dendrogram: Dendrogram, max_leaves: int, n_clusters: int) -> list[ShownCluster]:
-    """The clusters `draw_dendrogram` colours, from left to right; none where the cut lies below what is shown."""
+    """The clusters that `draw_dendrogram` colours, from left to right; none if the cut is below the drawn branches."""
     n = dendrogram.n_leaves
     if n_clusters > min(max_leaves, n):
         return []
@@ -141,7 +141,7 @@ def clusters_in_order(dendrogram: Dendrogram, max_leaves: int, n_clusters: int) 
 
 
 def _tips_in_order(children: Any, n_leaves: int, first_row: int) -> list[int]:
-    """The nodes the shown rows end in, from left to right."""
+    """The lowest nodes that are drawn, from left to right."""
     tips: list[int] = []
     stack = [n_leaves + len(children) - 1]
     while stack:
@@ -154,7 +154,7 @@ def _tips_in_order(children: Any, n_leaves: int, first_row: int) -> list[int]:
 
 
 def _cluster_tops(children: Any, n_leaves: int, first_row: int, n_clusters: int) -> dict[int, int]:
-    """For each node that is shown the topmost node of the cluster it belongs to; those above the cut are their own."""
+    """For each drawn node, the top node of its cluster; a node above the cut is its own."""
     first_trunk = n_leaves + len(children) - (n_clusters - 1)
     root = n_leaves + len(children) - 1
     cluster = {root: root}
@@ -166,7 +166,7 @@ def _cluster_tops(children: Any, n_leaves: int, first_row: int, n_clusters: int)
 
 
 def _colours(children: Any, n_leaves: int, first_row: int, tips: list[int], n_clusters: int) -> dict[int, str]:
-    """What lies above the cut is trunk; below it, the clusters take turns with the colours from left to right."""
+    """The colour of each drawn node: the trunk above the cut; below it the clusters cycle through the colours."""
     first_trunk = n_leaves + len(children) - (n_clusters - 1)
     cluster = _cluster_tops(children, n_leaves, first_row, n_clusters)
     turns: dict[int, str] = {}
@@ -184,7 +184,7 @@ def _label_tips(ax: Axes, labels: list[str]) -> None:
 
 
 def _short(value: float) -> str:
-    """Three digits and a unit."""
+    """The number with three digits and a unit: 12.3k."""
     for unit in ("", "k", "M", "G"):
         if float(f"{value:.3g}") < 1000 or unit == "G":
             break
@@ -193,7 +193,7 @@ def _short(value: float) -> str:
 
 
 def _new_axes(figsize: tuple[float, float]) -> Axes:
-    """In a notebook or script that uses pyplot the figure shows there; otherwise no window system is touched."""
+    """New axes. If pyplot is in use, it shows the figure; otherwise no window system is used."""
     if "matplotlib.pyplot" in sys.modules:
         from matplotlib import pyplot
 
@@ -211,7 +211,7 @@ def detached_axes(figsize: tuple[float, float]) -> Axes:
 
 @contextlib.contextmanager
 def plain_style(settings: Any) -> Iterator[None]:
-    """matplotlib as it comes but for these settings, whatever the user has set: a page looks the same everywhere."""
+    """matplotlib's defaults with these settings, without the user's own: a page looks the same everywhere."""
     try:
         import matplotlib
     except ImportError:

@@ -9,7 +9,7 @@ Report = Callable[[int, int], None]
 
 
 def as_report(progress: Any, task: str) -> Report | None:
-    """What a `progress` argument means: True shows a line on stderr, a function is called with (done, total)."""
+    """The callback for a `progress` argument: True shows a line on stderr, a function is called itself."""
     if callable(progress):
         report: Report = progress
         return report
@@ -19,7 +19,7 @@ def as_report(progress: Any, task: str) -> Report | None:
 
 
 def reporter(enabled: bool, task: str) -> Report | None:
-    """A callback for the core that keeps one line on stderr up to date; None where nobody wants to see it."""
+    """A callback for the core that updates one line on stderr; None if progress is not enabled."""
     if not enabled:
         return None
     start = time.monotonic()

@@ -1,4 +1,4 @@
-"""The CF-tree: any number of rows into a bounded number of cluster features."""
+"""The CF-tree: aggregates any number of rows into a bounded number of cluster features."""
 
 from __future__ import annotations
 
@@ -46,8 +46,11 @@ class Options(NamedTuple):
 
 @dataclass(frozen=True)
 class _Limits:
-    """What max_memory allows. The nodes may take three tenths of it, because a rebuild holds them twice; a flat copy of
-    the leaves a sixth, because the features and what the linkage works on and records are some."""
+    """The limits that follow from max_memory.
+
+    The nodes may take three tenths of it, because a rebuild holds them twice. A flat copy of the leaves may take a
+    sixth, because the features and the linkage hold several such copies.
+    """
 
     leaves: int
     nodes: int
@@ -68,23 +71,49 @@ class _Limits:
 
 
 class CFTree:
-    """A BETULA CF-tree (Lang & Schubert): one pass, bounded memory, numerically stable.
+    """A BETULA CF-tree (Lang & Schubert): aggregates rows in one pass, in bounded memory, numerically stable.
 
     Parameters
     ----------
-    threshold : how large a leaf may grow, in the units of `absorption`; 0 merges exact duplicates only
-    max_leaves : when there are more, the tree is rebuilt with a larger threshold; None for no limit
-    max_memory : bytes, or a string like "256MB", turned into a limit of leaves once the width of the rows is known
-    distance : which child a row goes down to: "centroid" (D0), "manhattan" (D1), "average" (D2), "diameter" (D3),
-        "ward" (D4) or "radius" (R)
-    absorption : which size of a leaf the threshold bounds, by the same names
-    branching : entries of a node; None chooses by the number of dimensions
-    dtype : float32 or float64 to round rows to that precision on the way in; None takes them as they are. Sums and
-        means are float64 either way.
-    n_jobs : threads for insertion; None is one, -1 all. They change the time and nothing else
+    threshold : float, default 0.0
+        The size up to which a leaf absorbs rows, measured by `absorption`; 0 absorbs exact duplicates only.
+    max_leaves : int, default None
+        The largest number of leaves; None for no limit. A tree with more leaves is rebuilt with a larger threshold.
+    max_memory : int or str, default None
+        Bytes, or a string like "256MB". It limits the number of leaves once the number of columns is known.
+    distance : str, default "ward"
+        The CF distance by which a row descends to the nearest child: "centroid" (D0), "manhattan" (D1), "average" (D2),
+        "diameter" (D3), "ward" (D4) or "radius" (R).
+    absorption : str, default "radius"
+        Which size of a leaf `threshold` bounds; the same names.
+    branching : int, default None
+        The largest number of entries in a node; None chooses by the number of columns.
+    dtype : float32, float64 or None, default None
+        Round rows to this precision before insertion; None inserts them as they are. Sums and means are always float64.
+    n_jobs : int, default None
+        Number of threads for insertion; None is one, -1 is one for each core. It changes the time and nothing else.
 
-    The same rows in the same order give the same tree, to the bit, in chunks of any size. The tree may be used from
-    several threads; their calls follow each other.
+    Raises
+    ------
+    ValueError
+        A parameter is not allowed.
+
+    Notes
+    -----
+    The same rows in the same order give the same leaves, to the bit, whatever the chunks. Memory is O(max_leaves · d),
+    whatever the number of rows. Several threads may use one tree; it carries out one call at a time.
+
+    Examples
+    --------
+    >>> import numpy as np, silverbirch as sb
+    >>> tree = sb.CFTree(max_leaves=100)
+    >>> for seed in range(3):  # chunks of a stream
+    ...     _ = tree.insert(np.random.default_rng(seed).normal(size=(10_000, 2)))
+    >>> tree.n_points, tree.n_leaves <= 100
+    (30000.0, True)
+    >>> Z = sb.linkage(tree.features, "ward")
+    >>> len(Z) == tree.n_leaves - 1
+    True
     """
 
     def __init__(
@@ -118,18 +147,35 @@ class CFTree:
         self._forget()
 
     def _forget(self) -> None:
-        """What was computed from the leaves no longer holds."""
+        """Drops what was computed from earlier leaves."""
         self._features: ClusterFeatures | None = None
         self._index: _core.NearestIndex | None = None
 
     def insert(self, X: Any, weight: Any = None, *, progress: bool | Report | None = None) -> CFTree:
-        """Adds rows (n, d), each counting `weight` times, or cluster features. Returns the tree.
+        """Adds rows or cluster features to the tree.
 
-        X : an array, a data frame, or whatever `read_chunks` takes: paths, Arrow tables and streams, iterators of
-            chunks. Rows that do not come as an array are read a chunk at a time
-        progress : True for a line on stderr, or a function of (done, total)
+        It takes time O(d log(max_leaves)) for each row. An interrupt keeps the rows inserted so far.
 
-        Bad input raises and leaves the tree as it was. An interrupt leaves the rows inserted up to then.
+        Parameters
+        ----------
+        X : array (n, d), data frame, path, stream or ClusterFeatures
+            The rows: anything that `read_chunks` takes. All but arrays are read in chunks.
+        weight : array (n,) or float, default None
+            How often each row counts; None counts each row once. A weight of 0 is the same as no row.
+        progress : bool or function, default None
+            True shows a line on stderr; a function is called with (done, total).
+
+        Returns
+        -------
+        CFTree
+            The tree itself.
+
+        Raises
+        ------
+        ValueError
+            A value is not finite, a weight is negative, or the number of columns differs. The tree is left as it was.
+        TypeError
+            The rows are not numbers. The tree is left as it was.
         """
         report = as_report(progress, "tree")
         if isinstance(X, ClusterFeatures):
@@ -148,11 +194,11 @@ class CFTree:
         return self
 
     def _undone_by_failure(self, source: RowSource) -> Iterator[Chunk]:
-        """The chunks to insert. If reading one fails, or one holds a bad value, the tree is set back to what it was. An
-        error outside, an interrupt of the insertion, leaves the rows inserted up to then.
+        """The chunks to insert. If a chunk cannot be read or holds a bad value, the tree becomes what it was before.
 
-        The only chunk of a source needs neither a copy of the tree nor a check here: the compiled tree checks all values
-        of a chunk before it inserts the first row.
+        An interrupt of the insertion is raised outside this generator, so it keeps the rows inserted so far. The only
+        chunk of a source needs neither a copy of the tree nor a check here: the compiled tree checks all values of a
+        chunk before it inserts the first row.
         """
         from .storage.tree import restored, stored
 
@@ -179,10 +225,27 @@ class CFTree:
             return replace(chunk, rows=chunk.rows.astype(self.dtype), checked=False)
 
     def merge(self, tree: CFTree, *, progress: bool | Report | None = None) -> CFTree:
-        """Adds all that another tree holds, leaf by leaf. Returns this tree.
+        """Adds the leaves of another tree to this tree.
 
-        The other's leaves are as coarse as its threshold, so this tree's threshold rises to that, where both bound the
-        same criterion.
+        If both trees have the same `absorption`, the threshold of this tree becomes the larger of the two, because the
+        inserted leaves are as coarse as the threshold of their own tree.
+
+        Parameters
+        ----------
+        tree : CFTree
+            A tree of rows with the same columns; it is not changed.
+        progress : bool or function, default None
+            True shows a line on stderr; a function is called with (done, total).
+
+        Returns
+        -------
+        CFTree
+            The tree itself.
+
+        Raises
+        ------
+        ValueError
+            The number of columns differs.
         """
         if not isinstance(tree, CFTree):
             raise TypeError(f"can only merge with a CFTree, not {type(tree).__name__}")
@@ -198,7 +261,7 @@ class CFTree:
 
     @contextlib.contextmanager
     def _changing(self, n_dimensions: int) -> Iterator[Core]:
-        """The compiled tree, locked, for rows of that width; what was computed from the old leaves is dropped."""
+        """The compiled tree for rows of that width, locked; drops what was computed from earlier leaves."""
         with self._lock:
             if self._busy:
                 raise RuntimeError("the tree is being changed: a progress callback or signal handler can only read it")
@@ -212,7 +275,7 @@ class CFTree:
                 self._busy = False
 
     def _core_for(self, n_dimensions: int) -> Core:
-        """The compiled tree for rows of that width; made when the first ones arrive."""
+        """The compiled tree for rows of that width; the first rows make it."""
         if self._core is None or self._core.leaf_count == 0:
             return _core.CfTree(n_dimensions, *self._core_options(n_dimensions, self._initial_threshold**2))
         _check_width(n_dimensions, self._core.dim)
@@ -230,7 +293,7 @@ class CFTree:
 
     @property
     def features(self) -> ClusterFeatures:
-        """The leaves."""
+        """The cluster features of the leaves."""
         with self._lock:
             if self._features is not None:
                 return self._features
@@ -240,8 +303,29 @@ class CFTree:
             return features
 
     def assign(self, X: Any, *, n_jobs: int | None = None, progress: bool | Report | None = None) -> NDArray[np.int64]:
-        """For each row the number of the leaf whose mean is exactly the nearest; the lowest one among equals. X is as
-        in `insert`."""
+        """Returns the number of the leaf whose mean is nearest, for each row.
+
+        The result is exact: of equally near leaves it is the lowest.
+
+        Parameters
+        ----------
+        X : array (n, d), data frame, path or stream
+            The rows, as `insert` takes them.
+        n_jobs : int, default None
+            Number of threads; None is one, -1 is one for each core. It changes the time and nothing else.
+        progress : bool or function, default None
+            True shows a line on stderr; a function is called with (done, total).
+
+        Returns
+        -------
+        int64 array (n,)
+            Row i belongs to `features[result[i]]`.
+
+        Raises
+        ------
+        ValueError
+            The tree is empty, a value is not finite, or the number of columns differs.
+        """
         return self._assign(source_of(X), as_threads(n_jobs), as_report(progress, "nearest leaves"))
 
     def _assign(self, source: RowSource, threads: int, report: Report | None) -> NDArray[np.int64]:
@@ -265,30 +349,31 @@ class CFTree:
 
     @property
     def threshold(self) -> float:
-        """The threshold now, the largest of all parts; it grows with each rebuild."""
+        """The current threshold, the largest of all parts of the tree; it grows with each rebuild."""
         with self._lock:
             return self._initial_threshold if self._core is None else float(np.sqrt(self._core.squared_threshold))
 
     @property
     def n_leaves(self) -> int:
+        """The number of leaves."""
         with self._lock:
             return 0 if self._core is None else self._core.leaf_count
 
     @property
     def n_rebuilds(self) -> int:
-        """How often the tree, or a part of it alone, was rebuilt with a larger threshold."""
+        """How often the tree, or a part of it, was rebuilt with a larger threshold."""
         with self._lock:
             return 0 if self._core is None else self._core.rebuild_count
 
     @property
     def n_points(self) -> float:
-        """The total weight inserted: the number of rows where all have weight 1."""
+        """The total weight inserted: the number of rows if each has weight 1."""
         with self._lock:
             return 0.0 if self._core is None else self._core.total_weight
 
     @property
     def memory_bytes(self) -> int:
-        """What the nodes take now."""
+        """The bytes that the nodes take."""
         with self._lock:
             return 0 if self._core is None else self._core.memory_bytes
 
@@ -299,14 +384,36 @@ class CFTree:
         return f"CFTree({self.n_leaves:,} leaves, {self.n_points:,.12g} points, threshold {self.threshold:.4g})"
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the whole tree; `load` gives it back so that it goes on to the same bits."""
+        """Writes the whole tree to a file; the loaded tree continues as this one would, to the bit.
+
+        Parameters
+        ----------
+        path : str or path
+            The file to write; an existing file is replaced once the new one is complete.
+        """
         from .storage.loading import save
 
         save(path, self)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> CFTree:
-        """The tree in a file, or that of the model in it."""
+        """Returns the tree that a file holds, or the tree of the model that it holds.
+
+        Parameters
+        ----------
+        path : str or path
+            A file that `save` or the command line wrote.
+
+        Returns
+        -------
+        CFTree
+            The tree.
+
+        Raises
+        ------
+        ModelFileError
+            The file is damaged or holds no tree.
+        """
         from .storage.loading import load_as
 
         tree: CFTree = load_as(cls, path)

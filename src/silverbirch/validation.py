@@ -1,4 +1,4 @@
-"""Rows for a scikit-learn estimator: of the right width and names, refused in scikit-learn's words."""
+"""Checks the rows given to a scikit-learn estimator; the errors are those of scikit-learn."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from .rows.memory_source import MemorySource
 
 
 def rows_for(estimator: Any, X: Any, sample_weight: Any = None, *, reset: bool) -> RowSource:
-    """What was given to an estimator as rows, as a source. With `reset`, the estimator takes over width and names."""
+    """The source of the rows given to an estimator. With `reset`, the estimator stores their width and names."""
     check = partial(check_array, dtype=[np.float64, np.float32], order="C", estimator=estimator, input_name="X")
-    # The core checks the values, once. What it refuses, scikit-learn's check refuses in the words its users know.
+    # The core checks the values once. If it finds a bad value, scikit-learn's own check raises the error.
     source = source_of(X, convert=partial(check, ensure_all_finite=False), complain=check)
     if isinstance(source, MemorySource):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
@@ -26,7 +26,7 @@ def rows_for(estimator: Any, X: Any, sample_weight: Any = None, *, reset: bool) 
 
 
 def _check_columns(estimator: Any, source: RowSource, *, reset: bool) -> None:
-    """What `validate_data` does for tables in memory."""
+    """Checks width and names as scikit-learn's `validate_data` does, for rows that are not in memory."""
     names = None if source.names is None else np.array(source.names, dtype=object)
     if reset:
         estimator.n_features_in_ = source.n_dimensions

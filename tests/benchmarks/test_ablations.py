@@ -1,4 +1,4 @@
-"""The ablations: which mechanisms there are, who is compared with whom, and what follows from raw rows."""
+"""The ablations: the mechanisms, the runs that are compared, and the conclusions from raw rows."""
 
 import re
 from dataclasses import asdict

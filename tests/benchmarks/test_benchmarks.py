@@ -1,4 +1,4 @@
-"""The benchmark package itself: what it writes and what it concludes. Nothing here depends on how fast anything is."""
+"""The benchmark package: the rows it writes and its conclusions. No test depends on a measured time."""
 
 import importlib
 import json

@@ -1,4 +1,4 @@
-"""`cluster`, `aggregate`, `merge` and `cut`: the Python interface, pandas and scipy say what has to come out."""
+"""`cluster`, `aggregate`, `merge` and `cut` give what the Python interface, pandas and scipy give."""
 
 import json
 
@@ -254,8 +254,8 @@ def test_features_of_other_columns_or_scales_do_not_merge(frame, tmp_path):
     for pair, words in {
         ("xy", "yx"): "other columns",
         ("plain", "xy"): "other columns",
-        ("plain", "a-scaled"): "scaled otherwise",
-        ("a-scaled", "b-scaled"): "scaled otherwise",
+        ("plain", "a-scaled"): "other scales",
+        ("a-scaled", "b-scaled"): "other scales",
     }.items():
         result = silverbirch("merge", *(tmp_path / f"{name}.sb" for name in pair), "-o", tmp_path / "all.sb")
         assert result.exit_code == 1

@@ -1,4 +1,4 @@
-"""How the command line behaves: exit codes, one-line errors, what it overwrites, what it tells people and machines."""
+"""The command line: exit codes, one-line errors, overwritten files, output for people and for programs."""
 
 import json
 import os
@@ -119,7 +119,7 @@ def test_nothing_is_overwritten_without_force(rows, model, tmp_path):
 
 
 def same_files(rows, model, folder):
-    """Commands that would write a file they need otherwise; force does not make it right."""
+    """Commands that would overwrite a file they also read or write; --force does not allow it."""
     return {
         "labels over the rows": ["cluster", rows, "-k", 3, "--labels", rows],
         "labels over the rows, by a link": ["cluster", rows, "-k", 3, "--labels", folder / "link.npy"],
@@ -141,7 +141,7 @@ def test_no_file_serves_two_purposes_not_even_by_force(case, rows, model, tmp_pa
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
     result = silverbirch(*command, "--force")
     assert result.exit_code == 1
-    assert "give each file a name of its own" in result.stderr
+    assert "give each file its own name" in result.stderr
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
@@ -177,7 +177,7 @@ def test_a_run_told_to_end_leaves_nothing_half_written(request_to_end, tmp_path)
         text=True,
         preexec_fn=lambda: signal.signal(
             request_to_end, signal.SIG_DFL
-        ),  # whoever runs the tests may ignore it (nohup)
+        ),  # the process that runs the tests may ignore it (nohup)
     )
     while not list(tmp_path.glob("labels.csv.*.part")):
         assert process.poll() is None
@@ -340,7 +340,7 @@ def test_info_of_a_file_with_wrong_content_is_one_line_that_names_it(kind, chang
     container.write(model, kind, state, arrays)
     result = silverbirch("info", model)
     assert result.exit_code == 1
-    assert result.stderr.startswith(f"Error: {model} does not tell ")
+    assert result.stderr.startswith(f"Error: {model} has no valid ")
 
 
 def test_a_report_has_the_clusters_and_the_run_and_escapes_what_comes_from_the_data(tmp_path):

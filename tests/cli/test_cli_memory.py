@@ -1,4 +1,4 @@
-"""`--max-memory` bounds the whole process, whatever the files hold."""
+"""`--max-memory` bounds the memory of the whole process for every input."""
 
 import json
 import subprocess
@@ -39,7 +39,7 @@ def test_the_process_stays_below_the_limit(suffix, table, tmp_path):
     assert done.returncode == 0, done.stderr
     record = json.loads(done.stdout)
     assert record["peak_memory_bytes"] <= limit
-    # It is the limit of memory that decides how many there are, and it is not wasted.
+    # The memory limit decides the number of features, and most of the memory is used.
     assert 10_000 < record["counts"]["features"] < 40_000
 
 
@@ -59,5 +59,5 @@ def test_a_linkage_that_would_pass_the_limit_is_refused_before_it_is_begun(table
 def test_a_limit_below_the_program_itself_is_refused_with_what_it_takes():
     assert model_memory(None) is None
     assert model_memory("1GB") == 1_000_000_000 - PROGRAM_BYTES
-    with pytest.raises(ValueError, match="220 MB of it; give more"):
+    with pytest.raises(ValueError, match="220 MB of it; allow more"):
         model_memory("200MB")

@@ -1,4 +1,4 @@
-"""The public names, their signatures and what an import costs: pinned, so that a change is a decision."""
+"""The public names, their signatures and the imports of the package are pinned: a change is a decision."""
 
 import importlib.resources
 import inspect

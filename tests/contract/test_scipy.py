@@ -1,4 +1,4 @@
-"""`silverbirch.linkage` is scipy's and fastcluster's where they have one, and its Z serves whatever takes theirs."""
+"""`silverbirch.linkage` agrees with scipy and fastcluster, and scipy and seaborn accept its Z."""
 
 import inspect
 import warnings

@@ -1,4 +1,4 @@
-"""What scikit-learn asks of an estimator, all of it."""
+"""Betula passes all estimator checks of scikit-learn."""
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 

@@ -1,4 +1,4 @@
-"""The paper's experiments: the data, the raw rows, what is concluded from them, and the claims on small data."""
+"""The paper's experiments: the data, the raw rows, the conclusions, and the claims on small data."""
 
 import json
 import subprocess
@@ -44,7 +44,7 @@ def quiet(_):
 
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory):
-    """All rows the claims are read from, on small data, measured in this process."""
+    """The rows that the claims use, measured on small data in this process."""
     rows = RawRows(tmp_path_factory.mktemp("quick") / "rows.jsonl")
     runner.run(claims.jobs(QUICK), rows, isolated=False, say=quiet)
     return rows
@@ -108,7 +108,7 @@ def test_an_order_permutes_the_same_rows_and_a_draw_makes_others(name):
 
 
 def members(Z):
-    """The leaves of every cluster Z makes, with its height."""
+    """The leaves and the height of every cluster in Z."""
     sets = [frozenset([i]) for i in range(len(Z) + 1)]
     for a, b, _, _ in Z:
         sets.append(sets[int(a)] | sets[int(b)])

@@ -1,4 +1,4 @@
-"""Files of labels: other people's readers find in them what was written; they are there whole or not at all."""
+"""Label files: other libraries read what was written, and a file is complete or absent."""
 
 import csv
 import os
@@ -30,7 +30,7 @@ def written(path, chunks, **options):
 
 
 def read_back(path):
-    """By pandas, numpy and, what is compressed by zstd, polars."""
+    """Reads labels by pandas, numpy or, for zstd, polars."""
     if path.suffix == ".npy":
         return pd.DataFrame({"label": np.load(path, allow_pickle=False)})
     if path.suffix == ".parquet":
@@ -231,8 +231,8 @@ def test_ids_and_their_column_must_fit_the_file(tmp_path):
         ([1, 2], pa.array([1]), "id", "1 ids but 2 labels"),
         ([1, 2], None, "id", "both or neither"),
         ([1], pa.array([1]), None, "both or neither"),
-        ([[1]], None, None, "one whole number a row"),
-        ([0.5], None, None, "one whole number a row"),
+        ([[1]], None, None, "one whole number for each row"),
+        ([0.5], None, None, "one whole number for each row"),
     ],
 )
 def test_rows_that_do_not_fit_are_refused(suffix, labels, ids, id_name, match, tmp_path):
@@ -247,7 +247,7 @@ def test_ids_may_change_to_a_type_that_fits_but_text_never_becomes_a_number(tmp_
     assert parquet.read_table(path)["id"].to_pylist() == [1, 2, 3, 4]
     path = written(tmp_path / "b.parquet", [([0, 0], text), ([0, 0], numbers)], id_name="id")
     assert parquet.read_table(path)["id"].to_pylist() == ["05", "06", "1", "2"]
-    with pytest.raises(ValueError, match="begins as int64 and goes on as string"):
+    with pytest.raises(ValueError, match="begins as int64 and continues as string"):
         written(tmp_path / "c.parquet", [([0, 0], numbers), ([0, 0], text)], id_name="id")
     with pytest.raises(ValueError, match="which has no text"):
         written(tmp_path / "d.csv", [([0], pa.array([[1, 2]]))], id_name="id")

@@ -1,4 +1,4 @@
-"""Missing values, scale and direction: scikit-learn's transformers are the oracle, whatever the chunks."""
+"""Preparation agrees with scikit-learn's transformers and does not depend on the chunks."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def table(count=1000, holes=0.0, seed=0, dtype=np.float64):
 
 
 def prepared(X, preparation, chunk_rows=64):
-    """All rows through it in chunks, its statistics too: rows and what was kept."""
+    """Prepares the rows in chunks, with statistics from the same chunks; returns rows and which of them are kept."""
     source = read_chunks(X, chunk_rows=chunk_rows)
     if preparation.needs_statistics:
         statistics = None
@@ -189,5 +189,5 @@ def test_rows_of_another_width_are_refused_and_one_column_is_not_taken_for_all(m
     _, columns = ColumnStatistics.of(table()).to_state()
     preparation = Preparation(missing, scale).from_statistics(ColumnStatistics(1000, **columns))
     source = read_chunks(table()[:, :1])
-    with pytest.raises(ValueError, match="the rows have 1 columns, those of the model 4"):
+    with pytest.raises(ValueError, match="the rows have 1 columns but the model has 4"):
         preparation.apply(next(source.chunks()), source)

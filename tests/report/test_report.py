@@ -1,4 +1,4 @@
-"""The report: what it says is true of the rows, whatever they are called, and it needs nothing but itself."""
+"""The report: its numbers are those of the rows, names are escaped, and it needs no other file."""
 
 import itertools
 import json
@@ -26,7 +26,7 @@ EVIL = "<script>alert(\"1\")</script> & 'quoted' </style></title>"
 
 
 class Page(HTMLParser):
-    """The elements, their nesting checked, and the texts of the cells of each table."""
+    """Parses a page: checks the nesting of elements, and keeps the texts of the cells of each table."""
 
     def __init__(self, text):
         super().__init__()
@@ -315,7 +315,7 @@ def test_names_titles_and_records_are_text_whatever_they_look_like():
 
 
 def readable(text):
-    """What a page can hold of any text."""
+    """The text as a page shows it."""
     text = text.encode("utf-8", "backslashreplace").decode()
     return re.sub("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff]", "\ufffd", text)
 

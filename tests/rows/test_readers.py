@@ -336,7 +336,7 @@ def test_an_empty_line_in_a_csv_of_one_column_is_a_missing_value_as_pyarrow_writ
 
 
 def test_a_csv_file_is_not_closed_while_arrow_may_still_read_ahead(tmp_path, monkeypatch):
-    """The descriptor would be given to the next file that is opened, and a block of that one read in its place."""
+    """Its descriptor would be reused for the next file, and Arrow would read a block of that file instead."""
     opened = []
 
     def noting(path):

@@ -1,4 +1,4 @@
-"""Memory stays flat: files several times larger than the memory there is are read by a process that may not grow."""
+"""Memory stays flat: a process with limited memory reads files that are several times larger."""
 
 import json
 import os
@@ -14,14 +14,14 @@ import pytest
 import silverbirch as sb
 
 MEGABYTE = 1 << 20
-ALLOWED = 96 * MEGABYTE  # of address space, beyond what the imports and a first look at a small file took
+ALLOWED = 96 * MEGABYTE  # of address space, beyond the imports and one read of a small file
 GROWTH = 48 * MEGABYTE  # of resident memory at most
 COLUMNS = 8
 BLOCK_ROWS = 65_536
 BLOCKS = 80  # of 4 MB each: 336 MB
 
-# A process that limits itself. Address space also counts what is reserved and never touched, so the pool that asks the
-# system for each block is used; resident memory is measured too.
+# A process that limits its own address space. Address space includes reserved memory that is never used, so Arrow's
+# "system" pool is chosen, which reserves none. Resident memory is measured too.
 LIMITED = """
 import json, os, resource, sys
 import numpy as np
@@ -120,7 +120,7 @@ def read_limited(how, warm_up, path):
 
 @pytest.fixture(scope="module", params=WRITERS)
 def files(request, tmp_path_factory):
-    """A small file and a large one of the same format, the large one removed as soon as it is no longer needed."""
+    """A small and a large file of the same format; the large one is removed after the test."""
     folder = tmp_path_factory.mktemp("large")
     small, large = folder / f"small-{request.param}", folder / request.param
     WRITERS[request.param](small, 2)

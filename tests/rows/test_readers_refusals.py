@@ -1,4 +1,4 @@
-"""Readers: what they refuse. Every message names the file, the value and what to do."""
+"""Readers refuse bad input; every message names the file, the value and the remedy."""
 
 import subprocess
 import sys
@@ -13,7 +13,7 @@ import pytest
 import silverbirch as sb
 from tables import FORMATS, all_rows, frame, write
 
-CHECKED = [name for name in FORMATS if name not in ("rows.csv", "rows.tsv")]  # plain text has no end to be missed
+CHECKED = [name for name in FORMATS if name not in ("rows.csv", "rows.tsv")]  # a plain text file has no end mark
 
 
 def write_any(name, path, rows=400):
@@ -86,7 +86,7 @@ def test_an_npy_header_that_claims_what_cannot_be_is_refused(shape, tmp_path):
         ("nowhere.csv", FileNotFoundError, "nowhere.csv: there is no such file or folder"),
         ("*.csv", FileNotFoundError, r"\*.csv: there is no such file"),
         ("folder", FileNotFoundError, r"folder: there are no files in this folder that can be read \(.parquet"),
-        ("notes.txt", ValueError, "notes.txt: files are read by the end of their names, which can be .parquet, "),
+        ("notes.txt", ValueError, "notes.txt has a suffix that is not known: the name must end in .parquet, "),
     ],
 )
 def test_paths_that_lead_nowhere_are_refused(what, error, message, tmp_path):
@@ -107,7 +107,7 @@ def test_paths_that_lead_nowhere_are_refused(what, error, message, tmp_path):
         ({"columns": ["x"], "id_column": "idd"}, "has no column 'idd'; it has 'name'"),
         ({"columns": []}, "columns is empty"),
         ({"columns": ["x", "x"]}, "columns names 'x' twice"),
-        ({"columns": ["x", "y"], "id_column": "y"}, "id_column='y' is among the columns to cluster"),
+        ({"columns": ["x", "y"], "id_column": "y"}, "id_column='y' is also in columns: "),
         ({"chunk_rows": 0}, "chunk_rows=0: must be at least 1"),
     ],
     ids=["text", "chosen text", "no such column", "no such id", "none", "twice", "id too", "chunk_rows"],
@@ -215,7 +215,7 @@ def test_a_missing_value_is_refused_with_its_place_where_plain_rows_are_asked_fo
 @pytest.mark.parametrize(
     ("what", "error", "message"),
     [
-        (pl.LazyFrame({"x": [1.0]}), TypeError, r"LazyFrame has no rows yet: pass .collect\(\)"),
+        (pl.LazyFrame({"x": [1.0]}), TypeError, r"LazyFrame is a query without rows: pass .collect\(\)"),
         (None, TypeError, "NoneType"),
         (3.0, TypeError, "float"),
         ({"x": [1.0]}, TypeError, "dict"),
@@ -237,7 +237,7 @@ def test_what_holds_no_rows_is_refused(what, error, message):
 def test_a_source_takes_no_second_choice_of_columns():
     source = sb.read_chunks(np.ones((3, 2)))
     assert sb.read_chunks(source) is source
-    with pytest.raises(ValueError, match="give columns and the like where the source is made"):
+    with pytest.raises(ValueError, match="pass columns, id_column and chunk_rows to its own read_chunks"):
         sb.read_chunks(source, columns=[1])
 
 

@@ -13,7 +13,7 @@ from tables import NUMBERS, all_rows, frame
 
 
 class OnlyAStream:
-    """What duckdb and others hand out: no class of ours or of pyarrow's, but an Arrow C stream."""
+    """An object with nothing but an Arrow C stream, as duckdb and others return."""
 
     def __init__(self, table):
         self._table = table

@@ -1,4 +1,4 @@
-"""A file is there whole or not at all. tests/pipeline/test_labels.py tests the same of files of labels."""
+"""A file is complete or absent. tests/pipeline/test_labels.py tests the same for label files."""
 
 import os
 

@@ -97,7 +97,7 @@ def run(tmp_path):
 def test_a_cut_that_failed_is_made_good_without_reading_the_rows_again(run, tmp_path):
     again = silverbirch(*run, "-k", "9", "--max-leaves", "100", "--labels", tmp_path / "labels.npy")
     assert again.exit_code == 0, again.stderr
-    assert "going on after row 2,000" in again.stdout
+    assert "resuming after row 2,000" in again.stdout
     assert np.load(tmp_path / "labels.npy").max() == 8
 
 

@@ -1,4 +1,4 @@
-"""The container of model files: what is written comes back, and nothing but a whole file is read."""
+"""The container of model files: what is written is read back, and only complete files are read."""
 
 import hashlib
 import io

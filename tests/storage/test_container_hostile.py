@@ -1,4 +1,4 @@
-"""Headers of model files that lie, with the right length and the right checksum."""
+"""Model files with false headers, of the right length and with the right checksum."""
 
 import os
 import subprocess
@@ -169,7 +169,7 @@ def test_huge_claims_are_refused_without_the_memory_for_them(tmp_path):
 
 
 def test_a_file_larger_than_the_machine_is_refused(path, monkeypatch):
-    """A file with holes can claim any size and be of that size."""
+    """A sparse file can have any size."""
     header = header_of({"mean": entry([2**20], 0, 2**23)})
     with path.open("wb") as file:
         file.write(sealed(header))

@@ -1,4 +1,4 @@
-"""Files of features, dendrograms and models: the same bits back, and less out of more."""
+"""Files of features, dendrograms and models: the same bits are read back; a part can be loaded from the whole."""
 
 import doctest
 import re
@@ -48,7 +48,7 @@ def assert_same_dendrogram(a, b):
 
 
 def assert_same_model(model, again):
-    """But for the labels of the rows, which a file does not have."""
+    """Compares models without the labels of the rows, which a file does not hold."""
     assert again.get_params() == model.get_params()
     assert state(again, X)[:-1] == state(model, X)[:-1]
     assert_same_dendrogram(again.dendrogram_, model.dendrogram_)
@@ -222,7 +222,7 @@ def test_what_others_keep_in_the_file_is_left_alone(path):
         assert container.read(path)[1:2] == (values,)
 
 
-# --- less out of more
+# --- a part from a file of the whole
 
 
 def test_a_file_that_holds_more_is_loaded_as_less(path):

@@ -104,7 +104,7 @@ def test_wrong_dendrograms_are_refused(path, change):
 
 
 def model_content():
-    """Of a model with all there can be."""
+    """The content of a model file with every optional part."""
     _, values, arrays = content_of(sb.Betula(4, linkage="minimax", refine=1, max_leaves=10).fit(X))
     return copy.deepcopy(values), dict(arrays)
 
@@ -202,7 +202,7 @@ junk = st.recursive(
 
 
 def replaced(value, place, new):
-    """The JSON value with another one at a place in it, however deep."""
+    """The JSON value with one nested value replaced."""
     if not place or not isinstance(value, dict | list) or not value:
         return new
     keys = list(value) if isinstance(value, dict) else range(len(value))

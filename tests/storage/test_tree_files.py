@@ -1,4 +1,4 @@
-"""Files of trees: the same bits back, and a clear refusal of everything that does not hold a whole tree."""
+"""Files of trees: the same bits are read back, and files without a complete tree are refused."""
 
 import copy
 import pickle
@@ -314,7 +314,7 @@ def test_arrays_that_are_no_numbers_are_refused_with_the_header(path, change):
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_large_tree_goes_on_to_the_same_bits_through_its_next_rebuild(n_jobs, tmp_path):
-    """Of many leaves only some tell the next threshold: the same ones, whether the tree was stored meanwhile or not."""
+    """A sample of the leaves decides the next threshold: the same sample, whether or not the tree was stored."""
     random = np.random.default_rng(2)
     first, second = random.normal(size=(9_000, 2)), random.normal(size=(9_000, 2))
     tree = sb.CFTree(max_leaves=6_000, n_jobs=n_jobs).insert(first)

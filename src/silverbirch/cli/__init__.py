@@ -1,10 +1,10 @@
-"""The command line: files in, labels, models and pages out.
+"""The command line: reads files, writes labels, models and pages.
 
 cluster.py      cluster                 features.py   aggregate, merge
 models.py       cut, report, info       demo.py       demo
-options.py      what the options of all of them mean
-aggregating.py  the run that `cluster` and `aggregate` share
-results.py      the files they write    console.py, progress.py, summary.py   what they say
+options.py      the options that commands share
+aggregating.py  the aggregation that `cluster` and `aggregate` share
+results.py      writes the results      console.py, progress.py, summary.py   print messages
 """
 
 from typing import Annotated

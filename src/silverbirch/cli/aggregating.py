@@ -1,4 +1,4 @@
-"""The part that `cluster` and `aggregate` share: rows of files into the tree of a model."""
+"""The part that `cluster` and `aggregate` share: inserts the rows of files into the tree of a model."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .progress import pass_progress
 
 @dataclass(frozen=True)
 class Reading:
-    """Which rows, and how they are made ready."""
+    """Which rows are read, and how they are prepared."""
 
     inputs: list[str]
     columns: str | None = None
@@ -46,7 +46,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Outputs:
-    """The files to write, by what they are; those not asked for are None."""
+    """The files to write, by purpose; None for files that are not requested."""
 
     paths: dict[str, Path | None]
     force: bool
@@ -56,8 +56,11 @@ class Outputs:
         return {name: str(path) for name, path in self.paths.items() if path is not None}
 
     def check(self, read: Iterable[str], *, own: Sequence[str] = (), checkpoint: Path | None = None) -> None:
-        """All of them before any work. Not even by force is a file written that is read too, or for two purposes; `own`
-        were written by the run that is taken up again."""
+        """Checks all outputs before any work.
+
+        No file may be both read and written, or written for two purposes, not even with --force. A resumed run may
+        overwrite `own`, the outputs of its first part.
+        """
         purposes = {os.path.realpath(path): "an input" for path in read}
         written = self.wanted()
         if checkpoint is not None:
@@ -65,20 +68,20 @@ class Outputs:
             written["checkpoint"] = str(checkpoint)
         for name, path in written.items():
             if (before := purposes.setdefault(os.path.realpath(path), f"the {name}")) != f"the {name}":
-                raise ValueError(f"{path} is {before} and would be the {name} too: give each file a name of its own")
+                raise ValueError(f"{path} is {before} and would also be the {name}: give each file its own name")
         for path in self.wanted().values():
             check_free(path, self.force or path in own)
         if (labels := self.paths.get("labels")) is not None:
             check_labels(labels, self.id_column)
         if (page := self.paths.get("report")) is not None:
             if page.suffix.lower() not in (".html", ".htm"):
-                raise ValueError(f"cannot write a report to {page}: it is a page, so the name must end in .html")
+                raise ValueError(f"cannot write a report to {page}: a report is HTML, so the name must end in .html")
             check_drawing()
 
 
 @dataclass
 class Job:
-    """One run over files: what it reads, what it makes, what it says."""
+    """One run over files: its input, model, outputs, record and messages."""
 
     reading: Reading
     model: AggregateModel
@@ -95,15 +98,15 @@ class Job:
         checkpoint = self._checkpoint()
         own = [] if checkpoint is None else checkpoint.resume(aggregation)
         self.outputs.check((file["name"] for file in self.record.input), own=own, checkpoint=self.checkpoint_path)
-        if checkpoint is not None:  # a run that was killed may have left them
+        if checkpoint is not None:  # left by a killed run
             for path in (str(checkpoint.path), *checkpoint.outputs):
                 remove_leftovers(path)
         if aggregation.rows_of_stage:
-            self.voice.say(f"going on after row {aggregation.rows_of_stage:,}, from {self.checkpoint_path}")
+            self.voice.say(f"resuming after row {aggregation.rows_of_stage:,}, from {self.checkpoint_path}")
         with self.record.phase("aggregate"):
             self._pass(aggregation, checkpoint)
         self.model = aggregation.model
-        if checkpoint is not None:  # from here on outputs appear, one after the other
+        if checkpoint is not None:  # the outputs are written from here on
             checkpoint.write(aggregation)
         tree = self.model.tree_
         self.record.counts |= asdict(aggregation.counts) | {
@@ -125,7 +128,7 @@ class Job:
             aggregation.run(after_chunk)
 
     def _checkpoint(self) -> Checkpoint | None:
-        """It belongs to what decides the tree: the cut and the linkage may still change."""
+        """The checkpoint. Its identity holds what decides the tree; the cut and the linkage may change."""
         if self.checkpoint_path is None:
             return None
         identity = {
@@ -146,6 +149,6 @@ class Job:
         )
 
     def finish(self) -> None:
-        """All outputs are there: nothing is left to go on from."""
+        """Removes the checkpoint: all outputs are written."""
         if self.checkpoint_path is not None:
             self.checkpoint_path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""`silverbirch cluster`: files, or features from many machines, to a dendrogram, labels, a model and a page."""
+"""`silverbirch cluster`: clusters files, or features from many machines; writes labels, a model and a report."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ def cluster(
     quiet: options.Quiet = False,
     as_json: options.Json = False,
 ) -> None:
-    """Cluster the rows of files: a label for every row, the dendrogram, a model file, a page to read.
+    """Cluster the rows of files; write a label for every row, a model file and a report.
 
-    The rows go once through a tree into at most MAX-LEAVES cluster features, whatever their number. The exact
-    dendrogram of the features is built and cut. A second pass gives every row the label of its exactly nearest feature.
-    Memory stays flat.
+    A first pass aggregates the rows into at most MAX-LEAVES cluster features. Their exact dendrogram is computed and
+    cut. A second pass gives every row the label of its exactly nearest feature. Memory does not grow with the number of
+    rows.
 
     Examples:
 
@@ -96,7 +96,7 @@ def cluster(
 
 def check_cut(clusters: int | None, height: float | None, labels: Path | None) -> None:
     if clusters is not None and height is not None:
-        raise ValueError("-k and --height both say where to cut: give one of them")
+        raise ValueError("-k and --height both say where to cut: give only one of them")
     if clusters is None and height is None and labels is not None:
         raise ValueError("labels need a cut: give -k or --height")
 
@@ -116,7 +116,9 @@ def _cluster_rows(job: Job) -> RunState:
 def _cluster_features(job: Job) -> RunState:
     with usage():
         if not all(name.endswith(_FEATURES) for name in job.reading.inputs):
-            raise ValueError("features and rows together: aggregate the rows first, then give features only")
+            raise ValueError(
+                "some inputs are features, some are rows: aggregate the rows first, then give features only"
+            )
         if job.outputs.paths["labels"] is not None:
             raise ValueError("features have no rows to label: write a --model, then `silverbirch cut` it on the rows")
         if job.checkpoint_path is not None or job.reading != Reading(job.reading.inputs):

@@ -1,4 +1,4 @@
-"""How the command line speaks: results on stdout, progress and errors on stderr, exit codes 0, 1 and 2."""
+"""Messages of the command line: results on stdout, progress and errors on stderr, exit codes 0, 1 and 2."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TRACEBACK = "SILVERBIRCH_TRACEBACK"
 
 
 def failing_cleanly(command: Callable[_P, None]) -> Callable[_P, None]:
-    """What goes wrong for a reason a user can mend is one line on stderr and exit code 1."""
+    """Turns the errors of a command into one line on stderr and exit code 1."""
 
     @functools.wraps(command)
     def wrapped(*args: _P.args, **kwargs: _P.kwargs) -> None:
@@ -48,7 +48,7 @@ def fail(message: str) -> None:
 
 @contextmanager
 def usage() -> Iterator[None]:
-    """A wrong value among the options is wrong usage: exit code 2."""
+    """Turns an error about the value of an option into wrong usage: exit code 2."""
     try:
         yield
     except (ValueError, TypeError) as error:
@@ -56,7 +56,7 @@ def usage() -> Iterator[None]:
 
 
 class Voice:
-    """What a command says: text for people, JSON for machines, or nothing."""
+    """Prints the results of a command: as text, as JSON, or not at all."""
 
     def __init__(self, quiet: bool, as_json: bool) -> None:
         self.silent = quiet or as_json
@@ -72,10 +72,10 @@ class Voice:
 
     def table(self, rows: list[tuple[str, str]]) -> None:
         width = max(len(name) for name, _ in rows)
-        for name, value in rows:  # one line each, however long: others read them too
+        for name, value in rows:  # one line each, however long, so that programs can read them
             self._out.print(Text(name.ljust(width), style="dim"), printable(value), sep="  ")
 
     def give(self, values: dict[str, Any]) -> None:
-        """The machine's answer, where it was asked for."""
+        """Prints the values as JSON, if --json is set."""
         if self._as_json:
             typer.echo(json.dumps(values, indent=2))

@@ -1,4 +1,4 @@
-"""`silverbirch demo`: the main job on data it makes itself."""
+"""`silverbirch demo`: clusters generated data."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,14 +11,14 @@ from .console import failing_cleanly
 
 @failing_cleanly
 def demo(
-    rows: Annotated[int, typer.Option(min=1000, help="How many rows to make and cluster.")] = 1_000_000,
-    clusters: Annotated[int, typer.Option("--clusters", "-k", min=2, help="How many clusters.")] = 500,
-    max_leaves: Annotated[int, typer.Option(min=2, help="How many cluster features at most.")] = 25_000,
+    rows: Annotated[int, typer.Option(min=1000, help="Number of rows to generate.")] = 1_000_000,
+    clusters: Annotated[int, typer.Option("--clusters", "-k", min=2, help="Number of clusters.")] = 500,
+    max_leaves: Annotated[int, typer.Option(min=2, help="Largest number of cluster features.")] = 25_000,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")] = Path("demo-output"),
-    seed: Annotated[int, typer.Option(help="Of the random data.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the random data.")] = 0,
     force: options.Force = False,
 ) -> None:
-    """Cluster a Gaussian mixture made on the spot; write labels, pictures and a report."""
+    """Generate a Gaussian mixture and cluster it; write labels, pictures and a report."""
     from ..demo import run
 
     run(rows, clusters, max_leaves, out, seed, force=force)

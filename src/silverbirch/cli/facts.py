@@ -1,4 +1,4 @@
-"""What a file of ours holds, in plain values."""
+"""Describes the content of a silverbirch file in plain values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def file_facts(path: Path) -> dict[str, Any]:
     try:
         return facts | _of_kind(path, kind, state, arrays)
     except (AttributeError, KeyError, TypeError) as error:
-        raise ModelFileError(f"{path} does not tell what it holds: {container.one_line(error)}") from None
+        raise ModelFileError(f"{path} has no valid content: {container.one_line(error)}") from None
 
 
 def _of_kind(path: Path, kind: str, state: dict[str, Any], arrays: container.Arrays) -> dict[str, Any]:
@@ -31,7 +31,7 @@ def _of_kind(path: Path, kind: str, state: dict[str, Any], arrays: container.Arr
         known = {"written by": f"silverbirch {state['silverbirch']}", "input": [f["name"] for f in identity["input"]]}
         return {**known, **state["counts"], **identity["tree"], **identity["preparation"]}
     if kind not in _FACTS:
-        raise ModelFileError(f"{path} holds a {kind}: a newer silverbirch may know it")
+        raise ModelFileError(f"{path} holds a {kind}, which this version does not know: update silverbirch")
     facts: dict[str, Any] = _FACTS[kind](restored(path, kind, state, arrays))
     return facts | _of_run(RunState.of_file(path, state, arrays, facts.get("columns", 0)))
 
@@ -79,7 +79,7 @@ _FACTS: dict[str, Any] = {
 
 
 def _of_run(state: RunState) -> dict[str, Any]:
-    """What the command line adds to a file, as far as there is something to say."""
+    """What the command line adds to a file, without defaults."""
     preparation = state.preparation
     facts: dict[str, Any] = {
         "names": None if state.columns is None else list(state.columns),

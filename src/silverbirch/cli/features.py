@@ -1,4 +1,4 @@
-"""`silverbirch aggregate` and `silverbirch merge`: features made on many machines, put together on one."""
+"""`silverbirch aggregate` and `silverbirch merge`: make features on many machines and merge them on one."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ def aggregate(
     quiet: options.Quiet = False,
     as_json: options.Json = False,
 ) -> None:
-    """Aggregate the rows of files into cluster features, to be merged and clustered elsewhere.
+    """Aggregate the rows of files into a file of cluster features.
 
-    Features are a few megabytes, whatever the number of rows. Made on many machines, `merge` puts them together and
-    `cluster` takes them in the place of rows. The scale of columns is that of the rows read here: features of
-    differently scaled rows do not merge, so scale before, or not at all.
+    The file takes a few megabytes, whatever the number of rows. `merge` merges the files of many machines, and
+    `cluster` takes them in place of rows. --scale uses the rows read here only, and features of differently scaled rows
+    cannot be merged: to merge, scale the rows beforehand or not at all.
 
     Examples:
 
@@ -102,10 +102,10 @@ def merge(
     quiet: options.Quiet = False,
     as_json: options.Json = False,
 ) -> None:
-    """Merge features from several files into one file.
+    """Merge the cluster features of several files into one file.
 
-    All must be of the same columns, prepared alike. There are as many features as the files have together, up to
-    MAX-LEAVES; beyond that the nearest ones are merged.
+    All files must have the same columns, prepared in the same way. If they have more than MAX-LEAVES features together,
+    the nearest features are merged.
 
     Example: silverbirch merge part-*.sb -o all.sb
     """
@@ -123,23 +123,26 @@ def merge(
 
 
 def insert_features(paths: list[str], insert: Callable[[ClusterFeatures], Any]) -> RunState:
-    """Hands over the features of one file after the other, as long as they lie in the same space; what is known of
-    their rows."""
+    """Calls `insert` with the features of each file; returns the columns and preparation that all files share."""
     first: RunState | None = None
     for path in paths:
         features, state = read_features(path)
         first = first or state
         if state.to_read != first.to_read:
-            raise ModelFileError(f"{path} has other columns than {paths[0]}: features merge column by column")
+            raise ModelFileError(
+                f"{path} has other columns than {paths[0]}: aggregate the same columns in the same order"
+            )
         if not state.prepares_like(first):
-            raise ModelFileError(f"{path} has rows scaled otherwise than {paths[0]}: scale them alike, or not at all")
+            raise ModelFileError(
+                f"{path} has other scales than {paths[0]}: scale the rows alike beforehand, or not at all"
+            )
         insert(features)
     assert first is not None  # there is at least one path
     return first
 
 
 def read_features(path: str) -> tuple[ClusterFeatures, RunState]:
-    """Those of a features file, a tree, a dendrogram or a model; and what is known of their rows."""
+    """The features in a file of features, a tree, a dendrogram or a model, and the state of its run."""
     features = ClusterFeatures.load(path)
     _, state, arrays = container.read(path)
     return features, RunState.of_file(path, state, arrays, features.n_dimensions)

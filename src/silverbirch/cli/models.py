@@ -1,4 +1,4 @@
-"""`silverbirch cut`, `silverbirch report` and `silverbirch info`: what can be done with a model file."""
+"""`silverbirch cut`, `silverbirch report` and `silverbirch info`: the commands for model files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ from .summary import say_clusters
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that `silverbirch cluster --model` wrote.")]
 Rows = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[INPUT…]", help="The rows to label; without any, the features of the model are labelled."),
+    typer.Argument(
+        metavar="[INPUT…]", help="The rows to label. Without them, --labels has a label for each feature of the model."
+    ),
 ]
 
 
@@ -42,7 +44,7 @@ def cut(
     labels: options.Labels = None,
     id_column: options.IdColumn = None,
     no_ids: Annotated[
-        bool, typer.Option("--no-ids", rich_help_panel=options.INPUT, help="Labels without the model's id column.")
+        bool, typer.Option("--no-ids", rich_help_panel=options.INPUT, help="Do not read the id column of the model.")
     ] = False,
     new_model: Annotated[
         Path | None, typer.Option("--model", rich_help_panel=options.OUTPUT, help="The model with the new cut.")
@@ -53,10 +55,10 @@ def cut(
     quiet: options.Quiet = False,
     as_json: options.Json = False,
 ) -> None:
-    """Cut the dendrogram of a model elsewhere, and label rows by it. Nothing is clustered again.
+    """Cut the dendrogram of a model at another level and label rows. Nothing is clustered again.
 
-    Rows are read by the columns of the model, its id column among them, and prepared as its rows were. They need not be
-    the rows it was made of.
+    The columns of the model and its id column are read, and the rows are prepared as the rows of the model were. New
+    rows can be labelled too.
 
     Examples:
 
@@ -67,18 +69,18 @@ def cut(
     with usage():
         check_cut(clusters, height, labels)
         if clusters is None and height is None:
-            raise ValueError("give -k or --height: where to cut")
+            raise ValueError("no cut is given: give -k or --height")
         if no_ids and id_column is not None:
-            raise ValueError("--no-ids and --id-column say the opposite: give one of them")
+            raise ValueError("--no-ids and --id-column contradict each other: give only one of them")
         if inputs and labels is None:
-            raise ValueError("rows are read to be labelled: name the file for --labels")
+            raise ValueError("rows are given but no file for their labels: add --labels")
     voice = Voice(quiet, as_json)
     estimator, state = read_model(model)
     id_column = None if no_ids else id_column or state.id_column
     outputs = Outputs({"labels": labels, "model": new_model, "report": page}, force, id_column if inputs else None)
     source = read_chunks(inputs, columns=state.to_read, id_column=id_column) if inputs else None
     files_read = [file["name"] for file in source.fingerprint() or []] if source is not None else []
-    # The model may be replaced by itself with the new cut: it has been read.
+    # --model may name the model file itself, which has been read already.
     outputs.check(files_read if new_model is not None and _same_file(new_model, model) else [str(model), *files_read])
     parameters = {"n_clusters": clusters, "distance_threshold": height}
     record = Record("cut", parameters, [{"name": str(model)}, *({"name": name} for name in inputs or [])])
@@ -104,11 +106,11 @@ def report(
     clusters: options.Clusters = None,
     height: options.Height = None,
     record: Annotated[
-        Path | None, typer.Option(help="The record of the run, from `cluster --record`: adds times and memory.")
+        Path | None, typer.Option(help="The file of `cluster --record`; adds times and memory to the report.")
     ] = None,
     force: options.Force = False,
 ) -> None:
-    """Write a page to read: the dendrogram, the rmsd curve, the clusters, and how they were made.
+    """Write an HTML report: the dendrogram, the rmsd curve, the clusters, and how they were made.
 
     Example: silverbirch report run.sb -o run.html
     """
@@ -124,11 +126,11 @@ def report(
 @failing_cleanly
 def info(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A model, features, a tree, a dendrogram, a checkpoint.")
+        Path, typer.Argument(metavar="FILE", help="A file of a model, features, a tree, a dendrogram or a checkpoint.")
     ],
     as_json: options.Json = False,
 ) -> None:
-    """Tell what a file holds.
+    """Print what a file holds.
 
     Example: silverbirch info run.sb
     """
@@ -139,7 +141,7 @@ def info(
 
 
 def read_model(path: Path) -> tuple[AggregateModel, RunState]:
-    """The model for prepared rows, and how they are prepared."""
+    """The model, and the state of its run with the preparation of rows."""
     kind, state, arrays = container.read(path)
     if kind != "model":
         raise ModelFileError(f"{path} is a file of the kind {kind!r}, not a model: `silverbirch cluster` makes models")

@@ -1,4 +1,4 @@
-"""The options that several commands share, each with its one name, meaning and help."""
+"""The options that commands share: name, meaning and help text."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ CUT, INPUT, TREE, LINKAGE, OUTPUT, RUN = "Where to cut", "Input", "Aggregation",
 
 
 def _choice(choices: Sequence[str], names: tuple[str, ...], panel: str, text: str) -> Any:
-    """An option with few values: checked at once, completed by the shell, listed in the help."""
+    """An option with a list of values, for checks, shell completion and the help text."""
 
     def checked(value: str | None) -> str | None:
         if value is not None and value not in choices:
@@ -30,7 +30,7 @@ def _choice(choices: Sequence[str], names: tuple[str, ...], panel: str, text: st
 
 
 def _parsed(parse: Callable[[str], Any]) -> Callable[[str | None], Any]:
-    """An option's callback: the text as it is, if `parse` takes it."""
+    """A callback that returns the text of an option unchanged if `parse` accepts it."""
 
     def checked(value: str | None) -> str | None:
         try:
@@ -51,17 +51,17 @@ Inputs = Annotated[
     ),
 ]
 Clusters = Annotated[
-    int | None, typer.Option("--clusters", "-k", min=1, rich_help_panel=CUT, help="Into how many clusters.")
+    int | None, typer.Option("--clusters", "-k", min=1, rich_help_panel=CUT, help="Cut into this many clusters.")
 ]
 Height = Annotated[
-    float | None, typer.Option(min=0.0, rich_help_panel=CUT, help="Or at which height of the dendrogram.")
+    float | None, typer.Option(min=0.0, rich_help_panel=CUT, help="Cut at this height of the dendrogram.")
 ]
 Columns = Annotated[
     str | None,
     typer.Option(
         metavar="A,B,…",
         rich_help_panel=INPUT,
-        help="The columns to cluster by, by name; by number for .npy. All but the id column by default.",
+        help="The columns to cluster: names, or numbers for .npy. By default all but the id column.",
     ),
 ]
 NumericOnly = Annotated[
@@ -72,77 +72,86 @@ IdColumn = Annotated[
     typer.Option(
         metavar="NAME",
         rich_help_panel=INPUT,
-        help="A column that names the rows: not clustered by, kept in the labels.",
+        help="A column of row ids: it is not clustered, and written beside the labels.",
     ),
 ]
 Missing = Annotated[
     str,
     _choice(
         MISSING, ("--missing",), INPUT,
-        "Rows with missing values: refused, left out (label -1), or filled with the column's mean.",
+        "Rows with missing values: raise an error, leave the row out (label -1), or fill in the mean of the column.",
     ),
 ]  # fmt: skip
 Scale = Annotated[
     str,
     _choice(
         SCALES, ("--scale",), INPUT,
-        "Columns to mean 0 and deviation 1, or to 0…1. Takes a pass over the input of its own, unless Parquet's "
-        "metadata has the extremes.",
+        "Scale columns to mean 0 and standard deviation 1 (standard), or to 0…1 (minmax). Needs one more pass over the "
+        "input, unless Parquet metadata has the extremes.",
     ),
 ]  # fmt: skip
-Metric = Annotated[str, _choice(METRICS, ("--metric",), INPUT, "cosine: rows are given unit length first.")]
+Metric = Annotated[str, _choice(METRICS, ("--metric",), INPUT, "cosine scales each row to unit length first.")]
 MaxLeaves = Annotated[
-    int, typer.Option(min=1, rich_help_panel=TREE, help="Cluster features at most: what the dendrogram is built of.")
+    int,
+    typer.Option(min=1, rich_help_panel=TREE, help="Largest number of cluster features, the leaves of the dendrogram."),
 ]
 MaxMemory = Annotated[
     str | None,
     typer.Option(
         metavar="BYTES", callback=_parsed(as_bytes), rich_help_panel=TREE,
-        help="For the whole process, like 512MB: fewer features where they would not fit, and nothing is begun that "
-        "would pass it. Without it, what the machine has is the limit.",
+        help="Memory for the whole process, like 512MB. It limits the number of features, and a step that would exceed "
+        "it is refused. By default the limit is the memory of the machine.",
     ),
 ]  # fmt: skip
 Threshold = Annotated[
-    float, typer.Option(min=0.0, rich_help_panel=TREE, help="How large a feature may grow from the start.")
+    float,
+    typer.Option(min=0.0, rich_help_panel=TREE, help="The size up to which a feature absorbs rows from the start."),
 ]
 Distance = Annotated[
     str | None,
     _choice(
-        CF_DISTANCES, ("--distance",), TREE, "How rows find their way in the tree; by default as the linkage asks."
+        CF_DISTANCES,
+        ("--distance",),
+        TREE,
+        "The distance by which rows descend the tree. By default it matches the linkage.",
     ),
 ]
-Absorption = Annotated[str | None, _choice(ABSORPTIONS, ("--absorption",), TREE, "What the threshold bounds.")]
+Absorption = Annotated[str | None, _choice(ABSORPTIONS, ("--absorption",), TREE, "The size that --threshold bounds.")]
 Linkage = Annotated[
     str,
     _choice(
         tuple(dict.fromkeys((*LINKAGES, *CF_DISTANCES))), ("--linkage",), LINKAGE,
-        "Diameter, radius and manhattan with --mode aggregation only.",
+        "Diameter, radius and manhattan need --mode aggregation.",
     ),
 ]  # fmt: skip
-Mode = Annotated[str, _choice(MODES, ("--mode",), LINKAGE, "How the linkage sees features.")]
-Algorithm = Annotated[str, _choice(ALGORITHMS, ("--algorithm",), LINKAGE, "By default the fastest exact one.")]
-Jobs = Annotated[int, typer.Option("--jobs", "-j", rich_help_panel=RUN, help="Threads; -1 for all.")]
+Mode = Annotated[str, _choice(MODES, ("--mode",), LINKAGE, "How the linkage treats cluster features.")]
+Algorithm = Annotated[str, _choice(ALGORITHMS, ("--algorithm",), LINKAGE, "By default the fastest exact algorithm.")]
+Jobs = Annotated[
+    int, typer.Option("--jobs", "-j", rich_help_panel=RUN, help="Number of threads; -1 for one on each core.")
+]
 Labels = Annotated[
     Path | None,
-    typer.Option(rich_help_panel=OUTPUT, help="A label for every row, in input order: .parquet, .csv, .npy, …"),
+    typer.Option(rich_help_panel=OUTPUT, help="Write a label for every row, in input order: .parquet, .csv, .npy, …"),
 ]
 Model = Annotated[
     Path | None,
-    typer.Option(rich_help_panel=OUTPUT, help="The model, for `cut`, `report`, `info` and silverbirch.load."),
+    typer.Option(rich_help_panel=OUTPUT, help="Write the model, for `cut`, `report`, `info` and silverbirch.load."),
 ]
-Page = Annotated[Path | None, typer.Option("--report", rich_help_panel=OUTPUT, help="A page to read: .html.")]
+Page = Annotated[Path | None, typer.Option("--report", rich_help_panel=OUTPUT, help="Write a report as one HTML file.")]
 RecordFile = Annotated[
     Path | None,
-    typer.Option("--record", rich_help_panel=OUTPUT, help="What the run did, as JSON: counts, times, versions."),
+    typer.Option(
+        "--record", rich_help_panel=OUTPUT, help="Write a record of the run as JSON: counts, times, versions."
+    ),
 ]
 Out = Annotated[Path, typer.Option("--out", "-o", rich_help_panel=OUTPUT, help="The file to write.")]
-Force = Annotated[bool, typer.Option("--force", rich_help_panel=OUTPUT, help="Overwrite files that are there.")]
+Force = Annotated[bool, typer.Option("--force", rich_help_panel=OUTPUT, help="Overwrite existing files.")]
 CheckpointFile = Annotated[
     Path | None,
     typer.Option(
         "--checkpoint",
         rich_help_panel=RUN,
-        help="Keep the state of the run here. Killed and started again with the same command, it goes on from there.",
+        help="Store the state of the run in this file. The same command resumes a run that was killed.",
     ),
 ]
 CheckpointEvery = Annotated[

@@ -1,4 +1,4 @@
-"""A line on stderr that says how far a pass over the rows is."""
+"""The progress of a pass over the rows, as a line on stderr."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from ..tree import CFTree
 
 
 class PassProgress:
-    """Rows, how fast they come, and what the tree makes of them. The source says how much is left, by rows or bytes."""
+    """Shows rows, rows per second, leaves, rebuilds and memory. The source knows the fraction that is done."""
 
     def __init__(self, progress: Progress, source: RowSource) -> None:
         self._progress = progress
         self._source = source
         self._name = ""
         self._task: TaskID | None = None
-        # Up to the first chunk seen: rows of a resumed pass took no time here.
+        # Rows before the first chunk of a resumed pass took no time here.
         self._first_rows, self._begun = 0, time.monotonic()
 
     def update(self, name: str, rows: int, position: Position, tree: CFTree | None = None) -> None:

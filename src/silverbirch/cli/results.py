@@ -1,4 +1,4 @@
-"""Writing what a run gives: labels, model, page, record."""
+"""Writes the results of a run: labels, model, report, record."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .progress import pass_progress
 
 
 def write_labels(path: Path, source: RowSource, state: RunState, model: AggregateModel, voice: Voice) -> dict[str, int]:
-    """A second pass over the rows; how many got a label and how many were left out."""
+    """Labels the rows in a second pass; returns the numbers of rows with a label and of rows left out."""
     with_ids = state.id_column is not None
     with (
         label_writer(path, id_name=state.id_column, force=True) as writer,

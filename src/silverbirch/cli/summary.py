@@ -1,4 +1,4 @@
-"""What a run says at its end."""
+"""Prints the summary of a run."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _counts(counts: dict[str, Any], columns: tuple[str, ...] | None) -> list[tup
 
 
 def _listed(columns: tuple[str, ...]) -> str:
-    """By name: a column that should not be among them, an id for one, is seen here."""
+    """The names of the columns: they show a column that should not be clustered, such as an id."""
     if len(columns) <= _MOST_NAMES:
         return ", ".join(columns)
     return f"{', '.join(columns[: _MOST_NAMES - 2])}, … {columns[-1]} ({len(columns):,} in all)"
@@ -52,7 +52,7 @@ def _costs(measured: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def say_clusters(voice: Voice, record: Record, state: RunState, model: AggregateModel) -> None:
-    """The same, with what the clusters are like."""
+    """Prints the summary of a run with the number, sizes and rmsd of the clusters."""
     k = model.n_clusters_
     weights = np.bincount(model.subcluster_labels_, model.features_.weight)
     sizes = f"{k:,}" + (f", of {weights.min():,.12g} to {weights.max():,.12g} rows" if k > 1 else "")

@@ -1,4 +1,4 @@
-"""The first pass: chunks of a source, prepared, into the tree of a model."""
+"""The first pass: prepares the chunks of a source and inserts them into the tree of a model."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from .preparation import ColumnStatistics, Preparation
 
 @dataclass
 class Counts:
-    rows: int = 0  # read, those left out included
-    dropped: int = 0  # rows left out for missing values
+    rows: int = 0  # rows read, including dropped rows
+    dropped: int = 0  # rows left out because of missing values
     filled: int = 0  # missing values filled in
 
 
 @dataclass
 class Aggregation:
-    """Where the pass is. Between two chunks this is all there is to know: stored and taken up again, it ends the same.
+    """The state of the pass. Stored between two chunks and resumed, it gives the same result.
 
-    Where columns have to be known before rows can be scaled or filled, a pass for their statistics comes first.
+    If scaling or filling needs statistics of the columns, another pass gathers them first.
     """
 
     source: RowSource
@@ -43,17 +43,17 @@ class Aggregation:
 
     @property
     def rows_of_stage(self) -> int:
-        """How many rows this pass has gone over."""
+        """The number of rows that the current pass has read."""
         if self.stage == "tree":
             return self.counts.rows
         return 0 if self.statistics is None else self.statistics.rows
 
     def run(self, after_chunk: Callable[[Aggregation], Any]) -> None:
-        """Goes on from where it is; `after_chunk` sees it after each chunk."""
+        """Continues from the current position; calls `after_chunk` after each chunk."""
         self.preparation = self.preparation.from_metadata(self.source)
         if self.preparation.needs_statistics:
             if not self.source.repeatable:
-                raise ValueError("a stream that passes once cannot be scaled or filled by its own columns: use files")
+                raise ValueError("scaling and filling need two passes, but a stream can be read only once: use files")
             self._gather(after_chunk)
         for chunk in self.source.chunks(self.position):
             prepared = self.preparation.apply(chunk, self.source)
@@ -67,7 +67,9 @@ class Aggregation:
             self.position = chunk.end
             after_chunk(self)
         if not hasattr(self.model, "tree_"):
-            raise ValueError(f"no row is left of {self.counts.rows:,}: each one has a missing value")
+            raise ValueError(
+                f"no row is left of {self.counts.rows:,}: each one has a missing value; fill them (--missing mean)"
+            )
 
     def _gather(self, after_chunk: Callable[[Aggregation], Any]) -> None:
         for chunk in self.source.chunks(self.position):
@@ -76,7 +78,7 @@ class Aggregation:
             self.position = chunk.end
             after_chunk(self)
         if self.statistics is None or self.statistics.rows == 0:
-            raise ValueError("no row is left: each one has a missing value")
+            raise ValueError("no row is left: each one has a missing value; fill them (--missing mean)")
         self.preparation = self.preparation.from_statistics(self.statistics.checked(self.source.names))
         self.position = START
 
@@ -101,7 +103,7 @@ class Aggregation:
         return state, arrays
 
     def resume(self, state: dict[str, Any], arrays: container.Arrays) -> None:
-        """Goes back to where it was stored; the parameters of the model stay those of now."""
+        """Restores a stored state; the model keeps its current parameters."""
         if state["statistics_rows"] is not None:
             sums = container.under("statistics", arrays)
             self.statistics = ColumnStatistics.from_state(int(state["statistics_rows"]), sums)

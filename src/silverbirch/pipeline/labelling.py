@@ -11,7 +11,7 @@ from ..rows import Position, RowSource
 from .labels import LabelWriter
 from .preparation import Preparation
 
-NO_LABEL = -1  # of a row that was left out
+NO_LABEL = -1  # the label of a row that was left out
 
 
 def label_rows(
@@ -23,7 +23,7 @@ def label_rows(
     with_ids: bool,
     after_chunk: Callable[[int, Position], None],
 ) -> tuple[int, int]:
-    """Returns how many rows got a label and how many were left out; `after_chunk` is told their number as it grows."""
+    """Returns the numbers of rows with a label and of rows left out. Calls `after_chunk(rows so far, position)`."""
     rows = unlabelled = 0
     for chunk in source.chunks(with_ids=with_ids):
         prepared = preparation.apply(chunk, source)

@@ -1,4 +1,4 @@
-"""The label of each row, written chunk after chunk, with or without ids, as Parquet, Arrow, CSV, TSV or .npy."""
+"""Writes the label of each row, with or without ids, chunk by chunk, as Parquet, Arrow, CSV, TSV or .npy."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from ..storage.atomic import AnyPath, check_free, new_file
 Labels = NDArray[np.int64]
 
 _LABEL = "label"
-# Chunks are gathered before they become a row group: many small ones make a file large and slow to read.
+# Chunks are collected into row groups of this size: many small groups make a file large and slow to read.
 _GROUP_ROWS = 131_072
 _TO_BE_QUOTED = re.compile(r'[",\t\r\n]')
 
 
 class LabelWriter(Protocol):
     def write(self, labels: Labels, ids: Any = None) -> None:
-        """The next rows: their labels, and their ids as a pyarrow array where the file has an id column."""
+        """Writes the labels of the next rows, and their ids as a pyarrow array if the file has an id column."""
 
 
 class _Format(LabelWriter, Protocol):
@@ -37,13 +37,13 @@ class _Format(LabelWriter, Protocol):
 def label_writer(
     path: AnyPath, *, id_name: str | None = None, force: bool = False
 ) -> AbstractContextManager[LabelWriter]:
-    """Opens a file for labels, of the format its suffix names; see `LabelWriter`.
+    """Opens a label file; the suffix decides the format. See `LabelWriter`.
 
-    id_name : the name of the id column, which comes before the column `label`; None where there are no ids
-    force : overwrite a file that is there
+    id_name : the name of the id column, which precedes the column `label`; None without ids
+    force : overwrite an existing file
 
-    What can be wrong is found at the call, before the context is entered and the file begun. It appears under its name
-    only when the context is left without an error. Rows that were left out have the label -1 in it.
+    The call checks path and names, before the context is entered. The file appears under its name only when the context
+    ends without an error. Rows that were left out have the label -1.
     """
     begin = check_labels(path, id_name)
     check_free(path, force)
@@ -59,14 +59,14 @@ def _opened(
         try:
             yield writer
         except BaseException:
-            with contextlib.suppress(Exception):  # nothing may stay open; the error to tell is the first one
+            with contextlib.suppress(Exception):  # closes the writer; the first error is the one to raise
                 writer.finish()
             raise
         writer.finish()
 
 
 def check_labels(path: AnyPath, id_name: str | None) -> Callable[[BinaryIO, str | None], _Format]:
-    """The format that the suffix names; ValueError where there is none, or none that has room for ids."""
+    """The format for the suffix; raises ValueError if it is not known, or cannot hold ids."""
     name = Path(path).name.lower()
     suffix = next((suffix for suffix in _FORMATS if name.endswith(suffix)), None)
     if suffix is None:
@@ -83,7 +83,7 @@ def check_labels(path: AnyPath, id_name: str | None) -> Callable[[BinaryIO, str 
 def _checked(labels: Any, ids: Any, id_name: str | None) -> Labels:
     labels = np.asarray(labels)
     if labels.ndim != 1 or labels.dtype.kind not in "iu":
-        raise ValueError(f"labels are one whole number a row, not {labels.dtype} of shape {labels.shape}")
+        raise ValueError(f"labels are {labels.dtype} of shape {labels.shape}: one whole number for each row is needed")
     if (ids is None) != (id_name is None):
         raise ValueError("ids go with id_name: give both or neither")
     if ids is not None and len(ids) != len(labels):
@@ -93,7 +93,7 @@ def _checked(labels: Any, ids: Any, id_name: str | None) -> Labels:
 
 
 class _Npy:
-    """One array of int64; its length goes into the header at the end, which numpy pads to have room for it."""
+    """One array of int64. `finish` writes its length into the header, which numpy pads so that there is room."""
 
     def __init__(self, file: BinaryIO, id_name: str | None) -> None:
         self._file = file
@@ -115,7 +115,7 @@ class _Npy:
 
 
 class _Text:
-    """Lines of text. A field is quoted where it has to be; a missing id is an empty field, an empty one is quoted."""
+    """Lines of text. Fields are quoted if necessary: a missing id is an empty field, an empty id is quoted."""
 
     def __init__(self, file: BinaryIO, id_name: str | None, delimiter: str, compression: str) -> None:
         self._file = _compressed(file, compression)
@@ -152,7 +152,7 @@ def _quoted(text: str | None) -> str:
 
 
 def _compressed(file: BinaryIO, compression: str) -> Any:
-    if compression == "gzip":  # neither name nor time in it: the same labels are the same bytes
+    if compression == "gzip":  # without name and time, so that the same labels give the same bytes
         return gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0, compresslevel=6)
     if compression == "zstd":
         pyarrow = _pyarrow(".zst")
@@ -161,7 +161,7 @@ def _compressed(file: BinaryIO, compression: str) -> Any:
 
 
 class _Arrow:
-    """Parquet, or the Arrow IPC file that is also called Feather: columns, in groups of rows."""
+    """A Parquet file, or an Arrow IPC file, which is also called Feather."""
 
     def __init__(self, file: BinaryIO, id_name: str | None, suffix: str) -> None:
         self._file = file
@@ -177,7 +177,7 @@ class _Arrow:
         ids = None if ids is None else _plain(ids)
         if self._writer is None:
             self._begin(None if ids is None else ids.type)
-        # Not by pyarrow.array, which would load pandas where that is installed: 50 MB.
+        # pyarrow.array would import pandas if it is installed: 50 MB.
         numbers = self._pyarrow.py_buffer(np.ascontiguousarray(labels))
         columns = [self._pyarrow.Array.from_buffers(self._pyarrow.int64(), len(labels), [None, numbers])]
         if ids is not None:
@@ -201,14 +201,14 @@ class _Arrow:
             self._writer = ipc.new_file(self._file, self._schema)
 
     def _as_before(self, ids: Any) -> Any:
-        """Ids of the type the column began with. Text is never turned into something else: 007 is not 7."""
+        """The ids in the type of the first chunk. Text is never converted: 007 is not 7."""
         wanted, found = self._schema.types[0], ids.type
         if found == wanted:
             return ids
         with contextlib.suppress(self._pyarrow.ArrowInvalid, self._pyarrow.ArrowNotImplementedError):
             if not self._is_text(found) or self._is_text(wanted):
                 return ids.cast(wanted)
-        raise ValueError(f"the id column {self._id_name!r} begins as {wanted} and goes on as {found}: make it one type")
+        raise ValueError(f"the id column {self._id_name!r} begins as {wanted} and continues as {found}: use one type")
 
     def _is_text(self, arrow_type: Any) -> bool:
         types = self._pyarrow.types
@@ -230,7 +230,7 @@ class _Arrow:
 
 
 def _plain(ids: Any) -> Any:
-    """One array, not in pieces and not as numbers of a dictionary, which may differ from chunk to chunk."""
+    """The ids as one plain array: a dictionary encoding may differ from chunk to chunk."""
     ids = ids.combine_chunks() if hasattr(ids, "combine_chunks") else ids
     return ids.dictionary_decode() if hasattr(ids, "dictionary_decode") else ids
 

@@ -1,7 +1,6 @@
-"""How rows are made ready for the tree: missing values, scale, direction.
+"""Prepares rows for the tree: fills missing values, scales columns, normalises rows.
 
-The same preparation serves the rows that are aggregated, the rows that are labelled, and those of later runs, so it
-is kept with the model.
+The model file stores the preparation, because aggregated rows, labelled rows and rows of later runs need the same one.
 """
 
 from __future__ import annotations
@@ -24,12 +23,12 @@ _LARGEST = np.float64(_core.LARGEST_COORDINATE)
 
 @dataclass(frozen=True)
 class Preparation:
-    """Missing values are filled or their rows left out, then columns are scaled, then rows get unit length.
+    """Handles missing values, then scales the columns, then normalises the rows.
 
-    missing : "error", "drop" (the row is left out) or "mean" (of the column, over the rows that have a value)
-    scale : "none", "standard" (mean 0, deviation 1) or "minmax" (0 to 1)
+    missing : "error", "drop" (leaves the row out) or "mean" (fills in the mean of the column)
+    scale : "none", "standard" (mean 0, standard deviation 1) or "minmax" (0 to 1)
     metric : "euclidean", or "cosine": rows of unit length, whose Euclidean distance is √(2 − 2 cos)
-    fill, shift, factor : what the columns say; None where it is not needed or not known yet
+    fill, shift, factor : one value for each column; None if not needed or not known yet
     """
 
     missing: str = "error"
@@ -48,7 +47,7 @@ class Preparation:
 
     @property
     def changes_rows(self) -> bool:
-        """Whether rows have to go through it before a model fitted on prepared rows can take them."""
+        """Whether rows must be prepared before the model can take them."""
         return self.missing == "mean" or self.scale != "none" or self.metric != "euclidean"
 
     @property
@@ -56,14 +55,14 @@ class Preparation:
         return (self.missing == "mean" and self.fill is None) or (self.scale != "none" and self.factor is None)
 
     def from_metadata(self, source: RowSource) -> Preparation:
-        """Without a pass over the rows, where the files' own metadata has the extremes of the columns."""
+        """This preparation with the extremes of the columns from the metadata of the files, if they have them."""
         if self.scale != "minmax" or self.missing != "error":  # a dropped row may hold an extreme
             return self
         extremes = source.extremes()
         return self if extremes is None else self._scaled_by_extremes(*extremes)
 
     def from_statistics(self, columns: ColumnStatistics) -> Preparation:
-        """With what a pass over the rows has found."""
+        """This preparation with `fill`, `shift` and `factor` from the statistics of a pass."""
         if self.scale == "standard":
             deviation = np.sqrt(columns.squares / columns.rows)
             factor = 1 / np.where(deviation > 0, deviation, 1.0)
@@ -79,16 +78,16 @@ class Preparation:
         return replace(self, shift=least, factor=1 / np.where(width > 0, width, 1.0))
 
     def apply(self, chunk: Chunk, source: RowSource) -> Chunk:
-        """The chunk as the tree takes it, in the precision its rows came in. Rows that are left out have weight 0."""
+        """The prepared chunk, in the precision of its rows. Rows that are left out have weight 0."""
         chunk = self.complete(chunk, source)
         if self.factor is not None and self.shift is not None:
-            # In float64, chunk by chunk: a difference of large float32 numbers has lost its digits before.
+            # shift and factor are float64: the difference of large float32 numbers would lose digits.
             rows: Any = ((chunk.rows - self.shift) * self.factor).astype(chunk.rows.dtype)
             chunk = replace(chunk, rows=rows, checked=False)
         return self._directions(chunk, source) if self.metric == "cosine" else chunk
 
     def complete(self, chunk: Chunk, source: RowSource) -> Chunk:
-        """The chunk without missing values: filled in, or in rows of weight 0; as it is until the means are known."""
+        """The chunk without missing values: filled in, or their rows with weight 0; unchanged without known means."""
         rows = chunk.rows
         self._check_width(rows.shape[1])
         if chunk.checked or _core.check_coordinates(rows) is None:
@@ -105,11 +104,11 @@ class Preparation:
         return replace(chunk, rows=np.where(absent, self.fill.astype(rows.dtype), rows), checked=True)
 
     def _check_width(self, columns: int) -> None:
-        """One column would be broadcast to any number."""
+        """Raises ValueError for a different width: numpy would broadcast a single column."""
         for known in (self.fill, self.factor):
             if known is not None and len(known) != columns:
                 raise ValueError(
-                    f"the rows have {columns} columns, those of the model {len(known)}: pass the same columns"
+                    f"the rows have {columns} columns but the model has {len(known)}: pass the same columns"
                 )
 
     def _directions(self, chunk: Chunk, source: RowSource) -> Chunk:
@@ -133,24 +132,26 @@ class Preparation:
 
     @classmethod
     def from_state(cls, state: dict[str, Any], arrays: dict[str, NDArray[Any]], n_dimensions: int) -> Preparation:
-        """ValueError, KeyError or TypeError where it cannot be one."""
+        """The stored preparation; raises ValueError, KeyError or TypeError if the state is not one."""
         known = {name: np.asarray(arrays[name], dtype=np.float64) for name in cls.ARRAYS if name in arrays}
         for name, array in known.items():
             if array.shape != (n_dimensions,) or not np.isfinite(array).all():
                 raise ValueError(f"its {name} is not one number for each column")
         preparation = cls(state["missing"], state["scale"], state["metric"], **known)
         if preparation.needs_statistics or (preparation.shift is None) != (preparation.factor is None):
-            raise ValueError("it does not say how to prepare rows")
+            raise ValueError("its preparation of rows is not complete")
         return preparation
 
 
 @dataclass(frozen=True)
 class ColumnStatistics:
-    """Of each column: values, mean, sum of squared deviations, extremes; joined chunk by chunk, so that a far origin
-    costs no digits (Chan, Golub & LeVeque 1983)."""
+    """The count, mean, sum of squared deviations and extremes of each column.
+
+    The statistics of chunks are joined without loss of digits for data far from 0 (Chan, Golub & LeVeque 1983).
+    """
 
     rows: int
-    values: Floats  # how many are not missing
+    values: Floats  # number of values that are not missing
     mean: Floats
     squares: Floats
     least: Floats
@@ -200,7 +201,7 @@ class ColumnStatistics:
 
 
 def _without(chunk: Chunk, left_out: NDArray[np.bool_]) -> Chunk:
-    """The chunk with some of its rows at the origin, of weight 0: for the tree the same as no rows."""
+    """The chunk with the rows to leave out set to 0 and weight 0: the tree ignores them."""
     weight = np.ones(len(chunk)) if chunk.weight is None else chunk.weight
     rows: Any = np.where(left_out[:, None], chunk.rows.dtype.type(0), chunk.rows)
     return replace(chunk, rows=rows, weight=np.where(left_out, 0.0, weight), checked=True)

@@ -1,4 +1,4 @@
-"""What a run adds to a model or to features in a file: the columns, how rows are prepared, and the record."""
+"""RunState: what a run adds to a model or features file: the columns, the preparation of rows, and the record."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from .preparation import Preparation
 
 @dataclass(frozen=True, repr=False)
 class RunState:
-    columns: tuple[str, ...] | None  # None where they have no names
-    numbers: tuple[str, ...] | None = None  # of columns without names, where some were chosen
+    columns: tuple[str, ...] | None  # names; None for columns without names
+    numbers: tuple[str, ...] | None = None  # of the chosen columns, if they have no names
     id_column: str | None = None
     preparation: Preparation = field(default_factory=Preparation)
     record: dict[str, Any] = field(default_factory=dict)
 
     @property
     def to_read(self) -> tuple[str, ...] | None:
-        """What to ask a source for; None for all columns."""
+        """The columns to read from a source; None for all columns."""
         return self.numbers if self.columns is None else self.columns
 
     def __repr__(self) -> str:
@@ -44,8 +44,10 @@ class RunState:
 
     @classmethod
     def found_in(cls, state: dict[str, Any], arrays: Arrays, n_dimensions: int) -> RunState:
-        """That of a file; a plain one where a program wrote the file by itself. ValueError, KeyError or TypeError where
-        it cannot be one."""
+        """The state in a file, or an empty one if `save` wrote the file.
+
+        Raises ValueError, KeyError or TypeError if the stored state is not valid.
+        """
         run = state.get("run")
         if run is None:
             return cls(columns=None)
@@ -63,14 +65,14 @@ class RunState:
     def of_file(
         cls, path: str | os.PathLike[str], state: dict[str, Any], arrays: Arrays, n_dimensions: int
     ) -> RunState:
-        """As `found_in`; ModelFileError where it cannot be one."""
+        """Like `found_in`, but raises ModelFileError if the stored state is not valid."""
         try:
             return cls.found_in(state, arrays, n_dimensions)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise ModelFileError(f"{path} does not tell how its rows were made: {one_line(error)}") from None
+            raise ModelFileError(f"{path} has no valid record of its run: {one_line(error)}") from None
 
     def prepares_like(self, other: RunState) -> bool:
-        """Whether rows of both lie in the same space, so that their features can be merged."""
+        """Whether both prepare rows alike, so that their features can be merged."""
         how, columns = self.preparation.to_state()
         other_how, other_columns = other.preparation.to_state()
         same = how["scale"] == other_how["scale"] and how["metric"] == other_how["metric"]

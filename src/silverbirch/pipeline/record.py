@@ -1,4 +1,4 @@
-"""What a run did, as plain values for JSON."""
+"""The record of a run, as plain values for JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .. import __version__, _core, machine
 
 
 def versions() -> dict[str, str]:
-    """Of what decides the result, and of what reads the files, as far as it is there."""
+    """The versions of this package and of the installed libraries that compute the result or read the files."""
     from importlib.metadata import PackageNotFoundError, version
 
     found = {"silverbirch": __version__, "python": platform.python_version(), "kernels": _core.instruction_set()}
@@ -25,10 +25,10 @@ def versions() -> dict[str, str]:
 
 @dataclass
 class Record:
-    """Grows as the run goes on.
+    """What a run did; filled in while it runs.
 
-    What is the same each time the same run is made (`result`) goes into the model file, so that files can be
-    compared; times and memory (`measured`) are of this one time.
+    `result` is the same each time a run is repeated. It goes into the model file, so that files can be compared.
+    `measured` adds times and memory.
     """
 
     command: str
@@ -46,7 +46,7 @@ class Record:
         self.seconds[name] = round(time.perf_counter() - begin, 3)
 
     def result(self) -> dict[str, Any]:
-        """What a model file keeps."""
+        """The part that a model file stores."""
         return {
             "command": self.command,
             "parameters": self.parameters,
@@ -55,7 +55,7 @@ class Record:
         }
 
     def measured(self) -> dict[str, Any]:
-        """All of it."""
+        """The whole record."""
         return self.result() | {
             "outputs": self.outputs,
             "versions": versions(),

@@ -1,4 +1,4 @@
-"""Prepared models in Python: a scikit-learn pipeline that takes rows as they came in the files."""
+"""A model with its preparation as a scikit-learn pipeline, which takes rows as they are in the files."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from .provenance import RunState
 
 
 class RowPreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """The first step: what a run did to its rows before they came to the tree. It was fitted by that run."""
+    """The first step of the pipeline: prepares rows as the run did. The run has fitted it."""
 
     def __init__(self, state: RunState | None = None) -> None:
         self.state = state
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        raise TypeError("this preparation belongs to a model from a file: make a new run to fit another")
+        raise TypeError("this preparation was loaded and cannot be fitted: run `silverbirch cluster` to make a new one")
 
     def __sklearn_is_fitted__(self) -> bool:
         return self.state is not None
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """X : rows by the names of the run's columns, or arrays of as many columns; whatever `read_chunks` takes."""
+        """Returns the prepared rows. X is anything that `read_chunks` takes, with the columns of the run."""
         assert self.state is not None
         as_chosen = isinstance(X, np.ndarray) or (isinstance(X, list) and not are_paths(X))
         source = read_chunks(X, columns=None if as_chosen else self.state.to_read)
@@ -43,8 +43,8 @@ class RowPreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def prepared_model(model: Betula, state: RunState) -> Any:
-    """The model itself, or a pipeline where its rows were changed before it saw them."""
+    """The model itself, or a pipeline if rows must be prepared before the model."""
     if not state.preparation.changes_rows:
         return model
-    model.__dict__.pop("feature_names_in_", None)  # names are the business of the first step
+    model.__dict__.pop("feature_names_in_", None)  # the first step checks the names
     return Pipeline([("prepare", RowPreparation(state)), ("cluster", model)])

@@ -1,4 +1,4 @@
-"""What in a result is exact and what is not, in sentences, from how the model was made."""
+"""Sentences that say which parts of a result are exact and which are approximate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of clusters: how many rows, how wide, and where they lie."""
+"""The table of clusters: the number of rows, the rmsd and the centre of each."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from . import numbers
 from .markup import Child, Html, joined, tag
 
 MOST_CLUSTERS = 200
-MOST_COLUMNS = 8  # with more, each cluster names those in which it differs most
+MOST_COLUMNS = 8  # with more columns, the table shows only those in which a cluster differs most
 _MOST_DIFFERENT = 4
 
 
 class Scale(NamedTuple):
-    """How columns were scaled before they were clustered: (x − shift) · factor. Centres are shown as they came."""
+    """The scaling (x − shift) · factor of the columns before clustering. Centres are shown unscaled."""
 
     shift: Floats
     factor: Floats
@@ -27,7 +27,7 @@ class Scale(NamedTuple):
 
 @dataclass(frozen=True)
 class Clusters:
-    """The feature of each cluster, of all rows, and how much each column varies among the leaves."""
+    """The feature of each cluster, the feature of all rows, and the spread of each column among the leaves."""
 
     features: ClusterFeatures
     total: ClusterFeatures
@@ -45,7 +45,7 @@ class Clusters:
         return rmsds
 
     def value(self, column: int, value: float) -> str:
-        """With digits enough to tell clusters apart."""
+        """The unscaled value, with enough digits to distinguish clusters."""
         origin = 0.0 if self.scale is None else float(self.scale.shift[column])
         return numbers.number(origin + value * self._unit(column), self._decimals(column))
 
@@ -81,7 +81,7 @@ def _names(model: AggregateModel, given: list[str] | None) -> list[str]:
 
 
 def cluster_table(clusters: Clusters, colours: dict[int, str]) -> Html:
-    """`colours` has those of the picture, by label, where they tell clusters apart."""
+    """The table in HTML. `colours` has the colour of each label in the picture; it is empty if colours repeat."""
     names = ["rows", "share", "rmsd"]
     if clusters.few_columns:
         where = joined(*(tag("th", tag("bdi", name), scope="col", class_="figure") for name in clusters.names))
@@ -90,7 +90,7 @@ def cluster_table(clusters: Clusters, colours: dict[int, str]) -> Html:
     heads = (tag("th", name, scope="col", class_="figure") for name in names)
     largest = float(clusters.features.weight.max())
     rows = []
-    for label in range(min(MOST_CLUSTERS, len(clusters.features))):  # the largest first, as they are numbered
+    for label in range(min(MOST_CLUSTERS, len(clusters.features))):  # cluster 0 is the heaviest
         swatch = tag("i", class_="swatch", style=f"background: {colours[label]}") if label in colours else None
         bar = float(clusters.features.weight[label]) / largest
         rows.append(_row(clusters, joined(swatch, str(label)), clusters.features[label], bar))
@@ -128,7 +128,7 @@ def _coordinates(clusters: Clusters, center: Floats) -> Html:
 
 
 def _most_different(clusters: Clusters, center: Floats) -> Html:
-    """In the units the distances are measured in: these columns hold the cluster apart from the rest."""
+    """The columns in which the centre differs most from the mean of all rows, compared in scaled units."""
     differences = center - clusters.total.mean[0]
     order = np.argsort(-np.abs(differences), kind="stable")[:_MOST_DIFFERENT].tolist()
     items = (

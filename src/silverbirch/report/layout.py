@@ -1,4 +1,4 @@
-"""What all pages share: the frame, the style sheet, and pieces that stay readable on a narrow screen."""
+"""The parts that all pages share: the frame, the style sheet, and boxes that scroll on a narrow screen."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .markup import Html, joined, tag
 
 
 def page(title: str, lead: Html, sections: dict[str, Html]) -> str:
-    """A whole document. The sections go by their headings, and links at the top lead to them."""
+    """A whole document. The keys of `sections` are the headings; links at the top lead to them."""
     style = files(__package__).joinpath("page.css").read_text(encoding="utf-8")
     head = joined(
         tag("meta", charset="utf-8"),
@@ -33,7 +33,7 @@ def figure(picture: Html, caption: str, name: str) -> Html:
 
 
 def scrolling(content: Html, name: str) -> Html:
-    """What is too wide scrolls in its own box, by the keyboard too, and the page stays as wide as the screen."""
+    """A box in which wide content scrolls, also by the keyboard, so that the page itself does not."""
     return tag("div", content, class_="scroll", role="region", tabindex="0", aria_label=name)
 
 

@@ -1,17 +1,17 @@
-"""HTML as values: text becomes markup in one place only, and is escaped there."""
+"""HTML as values: only this module turns text into markup, and escapes it."""
 
 from __future__ import annotations
 
 import html
 import re
 
-# What no HTML document may hold, not even as a number: control characters but for tab, line feed and carriage return.
+# Control characters except tab, line feed and carriage return: HTML forbids them, even as character references.
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff]")
 _VOID = {"meta", "br", "col"}
 
 
 class Html(str):
-    """Text that is markup already. Plain strings are not, so `tag` escapes them."""
+    """Text that is markup. `tag` escapes plain strings, not Html."""
 
     __slots__ = ()
 
@@ -20,13 +20,13 @@ Child = str | Html | None
 
 
 def escaped(text: str) -> Html:
-    """Text as it is to be read. Names of files may hold bytes that are no text: they show as escapes."""
+    """The text as HTML. File names may hold bytes that are not text; they are shown as backslash escapes."""
     readable = text.encode("utf-8", "backslashreplace").decode()
     return Html(html.escape(_FORBIDDEN.sub("\ufffd", readable)))
 
 
 def tag(name: str, /, *children: Child, **attributes: str | None) -> Html:
-    """An element. `class_` is the attribute class, `aria_label` is aria-label; what is None is left out."""
+    """An element. `class_` is the attribute class, `aria_label` is aria-label; attributes of None are left out."""
     written = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escaped(value)}"'
         for key, value in attributes.items()

@@ -1,4 +1,4 @@
-"""Numbers for readers: as many digits as tell something, thousands apart, a true minus sign."""
+"""Formats numbers: significant digits only, separated thousands, a true minus sign."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _MINUS = "\N{MINUS SIGN}"
 
 
 def count(value: float) -> str:
-    """Rows or weight: whole numbers whole."""
+    """A number of rows or a weight; whole numbers have no decimals."""
     return number(value, 0 if float(value).is_integer() else 2)
 
 
@@ -17,12 +17,12 @@ def counted(number_of: int, one: str, many: str) -> str:
 
 
 def whole(value: int) -> str:
-    """Years and ports stay as they are; larger numbers have their thousands apart."""
+    """A whole number. From 10,000 on, thousands are separated; years and ports are not."""
     return (f"{value:,}" if abs(value) >= 10_000 else str(value)).replace("-", _MINUS)
 
 
 def number(value: float, decimals: int | None = None) -> str:
-    """With so many decimals; None for those that give four significant digits."""
+    """A number with this many decimals; None for four significant digits."""
     if not math.isfinite(value):
         return str(value)
     if decimals is None:
@@ -36,7 +36,7 @@ def number(value: float, decimals: int | None = None) -> str:
 
 
 def trimmed(value: float) -> str:
-    """Up to six significant digits, without zeros at the end: a parameter as somebody has written it."""
+    """A parameter: up to six significant digits, without trailing zeros."""
     if not 1e-6 <= abs(value) < 1e15:
         return f"{value:.6g}".replace("-", _MINUS)
     text = f"{value:,.{decimals_for(value, digits=6)}f}"
@@ -44,7 +44,7 @@ def trimmed(value: float) -> str:
 
 
 def decimals_for(size: float, digits: int = 4) -> int:
-    """The decimals that give numbers of this size so many significant digits."""
+    """The number of decimals that gives a number of this size `digits` significant digits."""
     if size == 0 or not math.isfinite(size):
         return 0
     return max(0, digits - 1 - math.floor(math.log10(abs(size))))

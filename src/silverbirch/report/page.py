@@ -1,4 +1,4 @@
-"""The pages: which sections there are, and what they say."""
+"""The sections of the pages and their text."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def write_report(
     scale: tuple[Any, Any] | None = None,
     force: bool = False,
 ) -> None:
-    """Writes one page about a fitted model; it needs no other file.
+    """Writes a report on a fitted model as one HTML file.
 
-    title : its heading
-    record : what is known of the run, in values that JSON can hold; shown as tables
-    column_names : one for each column; None for those the model was fitted with
-    scale : (shift, factor) of the columns where rows were scaled, (x − shift) · factor: centres are shown unscaled
-    force : overwrite a file that is there
+    title : the heading of the page
+    record : the record of the run, in values that JSON can hold; shown as tables
+    column_names : a name for each column; None for the names the model was fitted with
+    scale : (shift, factor) of the columns if the rows were scaled by (x − shift) · factor; centres are shown unscaled
+    force : overwrite an existing file
     """
     check_free(path, force)
     names = None if column_names is None else list(column_names)
@@ -110,7 +110,7 @@ def _key_figures(model: AggregateModel, clusters: Clusters) -> Html:
 
 
 def _cut_height(model: AggregateModel) -> float | None:
-    """Where a level line cuts the tree as the model is cut; None where inversions leave no such height."""
+    """The height of a level line that gives the clusters of the model; None if inversions leave no such height."""
     heights, k = model.linkage_matrix_[:, 2], model.n_clusters_
     below, above = heights[: len(heights) + 1 - k], heights[len(heights) + 1 - k :]
     lower, upper = float(below.max(initial=0.0)), float(above.min(initial=np.inf))
@@ -126,21 +126,21 @@ def _dendrogram(model: AggregateModel) -> Html:
     if k > min(MOST_BRANCHES, dendrogram.n_leaves):
         caption.append(f"The cut into {k:,} clusters lies below them.")
     else:
-        caption.append("Colours tell neighbouring clusters apart; their labels are those of the table below.")
+        caption.append("Neighbouring clusters have different colours; their labels are those of the table below.")
     picture = dendrogram_picture(dendrogram, k, model.subcluster_labels_, _cut_height(model))
     return figure(picture, " ".join(caption), "Dendrogram")
 
 
 def _plain_tree(dendrogram: Dendrogram) -> Html:
     if dendrogram.n_leaves == 1:
-        return tag("p", "There is one leaf only, and nothing to join.")
+        return tag("p", "There is only one leaf, so there is nothing to merge.")
     return figure(dendrogram_picture(dendrogram), _branches(dendrogram), "Dendrogram")
 
 
 def _branches(dendrogram: Dendrogram) -> str:
     if dendrogram.n_leaves <= MOST_BRANCHES:
         return f"All {dendrogram.n_leaves} leaves."
-    return f"The uppermost {MOST_BRANCHES} of {dendrogram.n_leaves:,} branches; wedges stand for what is below."
+    return f"The uppermost {MOST_BRANCHES} of {dendrogram.n_leaves:,} branches; a wedge stands for the leaves below it."
 
 
 def _curve(dendrogram: Dendrogram, k: int | None) -> Html:
@@ -170,12 +170,12 @@ def _curve(dendrogram: Dendrogram, k: int | None) -> Html:
 
 
 def _explained(sse: float, whole: float) -> str:
-    """By the clusters, of the sum of squares; that of one cluster is the whole but for rounding."""
+    """The share of the sum of squares that the clusters explain; rounding can make it slightly negative for k = 1."""
     return numbers.percent(max(0.0, 1 - sse / whole)) if whole > 0 else "–"
 
 
 def _colours(model: AggregateModel) -> dict[int, str]:
-    """The colour of each cluster in the picture, by label, where there is one for each."""
+    """The colour of each label in the picture; empty if there are more clusters than colours."""
     k = model.n_clusters_
     if not 1 < k <= len(plot.BRANCHES):
         return {}

@@ -1,4 +1,4 @@
-"""The pictures of a page, as SVG that takes its colours and its type from the page."""
+"""The pictures of a page, as SVG with the colours and the font of the page."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 MOST_BRANCHES = 60
 _CURVE_END = 2000
 
-# Colours drawn with, and what they become: names the style sheet knows, so that light and dark both suit.
+# matplotlib draws with these colours; they are replaced by variables of the style sheet, for light and dark pages.
 _INK, _QUIET, _RULE = "#101010", "#202020", "#303030"
 _THEME = {_INK: "var(--ink)", _QUIET: "var(--quiet)", _RULE: "var(--rule)", plot.TRUNK: f"var(--trunk, {plot.TRUNK})"}
 _THEME |= {colour: f"var(--branch-{i}, {colour})" for i, colour in enumerate(plot.BRANCHES)}
 _STYLE = {
-    "svg.fonttype": "none",  # text stays text, in the type of the page
+    "svg.fonttype": "none",  # keep text as text, in the font of the page
     "text.color": _QUIET,
     "axes.labelcolor": _QUIET,
     "axes.edgecolor": _RULE,
@@ -106,7 +106,7 @@ def rmsd_picture(dendrogram: Dendrogram, mark: int | None = None) -> Html:
 
 
 def _picture(draw: Callable[[Axes], None], size: tuple[float, float], name: str, alt: str) -> Html:
-    """The same bytes for the same picture."""
+    """The SVG of a drawing; the same drawing gives the same bytes."""
     buffer = io.StringIO()
     with plot.plain_style(_STYLE | {"svg.hashsalt": name}):
         ax = plot.detached_axes(size)
@@ -118,15 +118,15 @@ def _picture(draw: Callable[[Axes], None], size: tuple[float, float], name: str,
 
 
 def themed(colour: str) -> str:
-    """A colour of the pictures as the style sheet has it."""
+    """The variable of the style sheet for a colour of the pictures."""
     return _THEME.get(colour, colour)
 
 
 def _for_page(svg: str, name: str, alt: str) -> Html:
     svg = svg[svg.index("<svg") :]
-    svg = re.sub(r"<style.*?</style>", "", svg, flags=re.DOTALL)  # it would hold for the whole page
-    svg = re.sub(r'<g id="[^"]*"', "<g", svg)  # nobody refers to groups, and names must differ between pictures
-    svg = re.sub(r"font-family: [^;\"]*;? ?", "", svg)  # that of the page
+    svg = re.sub(r"<style.*?</style>", "", svg, flags=re.DOTALL)  # it would apply to the whole page
+    svg = re.sub(r'<g id="[^"]*"', "<g", svg)  # ids must be unique on the page; none is used
+    svg = re.sub(r"font-family: [^;\"]*;? ?", "", svg)  # use the font of the page
     svg = re.sub(r"<!--.*?-->", "", svg, flags=re.DOTALL)
     svg = re.sub(r"\s*\n\s*", "\n", svg)
     svg = re.sub(r"#[0-9a-f]{6}\b", lambda colour: themed(colour[0]), svg)

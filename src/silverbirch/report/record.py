@@ -1,4 +1,4 @@
-"""The record of a run as tables: any value that JSON can hold."""
+"""Shows the record of a run as tables; a record holds any values of JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DEEPEST = 3
 
 
 def record_tables(record: dict[str, Any]) -> Html:
-    """Plain values first, then a table under its own heading for each part that has parts itself."""
+    """A table of the plain values, then a table with a heading for each nested value."""
     plain = {key: value for key, value in record.items() if not _has_parts(value)}
     parts = {key: value for key, value in record.items() if _has_parts(value)}
     return joined(

@@ -1,16 +1,16 @@
-"""Rows from anywhere, in chunks of bounded size.
+"""Reads rows from any input in chunks of bounded size.
 
-    read_chunks   -- a RowSource of paths, arrays, data frames, Arrow streams, generators
-    source_of     -- the same for rows to be clustered: an array in memory is one chunk
+    read_chunks   -- makes a RowSource from paths, arrays, data frames, Arrow streams or generators
+    source_of     -- makes a RowSource of rows to be clustered: an array in memory is one chunk
 
     RowSource     -- iterable; names, n_rows, chunks(begin), checked, place, fraction, fingerprint, extremes
-    Chunk         -- rows, weight, ids, where it begins and ends, whether its values were checked
-    Position      -- number of the file, row in it; START is the first row
+    Chunk         -- rows, weight, ids, begin and end, whether the values were checked
+    Position      -- number of the file and row in the file; START is the first row
 
-One file each: `source` (what a source is), `opening` (what becomes one), `table_source`, `chunk_source` and
-`memory_source` (tables, generators, arrays and frames as sources), `weighted_source`, `passes` (one pass over a
-source), `paths` (files, folders, patterns), `columns` (which columns; Arrow to rows), `table` (what a format has to
-say), `formats` (one module for each format).
+Modules: `source` (RowSource, Chunk), `opening` (which source an input becomes), `table_source`, `chunk_source` and
+`memory_source` (sources of tables, of generators, and of arrays and frames), `weighted_source`, `passes` (one pass over
+a source), `paths` (files, folders, patterns), `columns` (choice of columns; Arrow to rows), `table` (interface of a
+format), `formats` (one module for each format).
 """
 
 from .opening import read_chunks, source_of

@@ -1,4 +1,4 @@
-"""A generator of chunks as a source."""
+"""The source of the chunks that a generator yields."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from .table import Table
 
 
 class ChunkSource(RowSource):
-    """What a generator gives: arrays, data frames or record batches, as they come. The first one says which columns;
-    those without rows are passed over."""
+    """Arrays, data frames or record batches from a generator, each of them one chunk.
+
+    The first chunk decides which columns are read. Chunks without rows are skipped.
+    """
 
     repeatable = False
     n_rows = None
@@ -41,11 +43,13 @@ class ChunkSource(RowSource):
         return choose([(table.label, table.fields)], request)
 
     def _wanted_of(self, table: Table) -> Wanted:
-        """The columns of the first chunk, each chunk in its own precision."""
+        """The columns of the first chunk, in the precision of this chunk."""
         if table.named != (self.names is not None) or (
             self._request.columns is None and not table.named and len(table.fields) != self._n_fields()
         ):
-            raise ValueError(f"{table.label} has {len(table.fields)} columns, not those of the first chunk")
+            raise ValueError(
+                f"{table.label} has {len(table.fields)} columns, not those of the first chunk: use the same columns"
+            )
         return self._choose(table, self._request._replace(columns=self._wanted.names))
 
     def _n_fields(self) -> int:

@@ -1,4 +1,4 @@
-"""Which columns are read, and how columns of Arrow become rows."""
+"""Chooses the columns to read, and turns columns of Arrow into rows."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 
 class Field(NamedTuple):
-    """One column of a table, by what matters here."""
+    """One column of a table."""
 
     name: str
-    type: str  # as the table's owner calls it
+    type: str  # the name of the type in its own library
     numeric: bool
     single: bool  # float32 holds all its values
 
 
 class Request(NamedTuple):
-    """What the user asked for."""
+    """The user's choice of columns."""
 
     columns: tuple[str, ...] | None
     numeric_only: bool
@@ -44,13 +44,13 @@ class Request(NamedTuple):
             raise ValueError(f"columns names {twice!r} twice: name each column once")
         if id_column is not None and wanted is not None and str(id_column) in wanted:
             raise ValueError(
-                f"id_column={id_column!r} is among the columns to cluster too: leave it out of one of them"
+                f"id_column={id_column!r} is also in columns: an id is not clustered; leave it out of columns"
             )
         return cls(wanted, numeric_only, None if id_column is None else str(id_column))
 
 
 class Wanted(NamedTuple):
-    """What is read of every table of an input."""
+    """The columns to read from every table of an input."""
 
     names: tuple[str, ...]
     dtype: np.dtype[Any]
@@ -65,7 +65,7 @@ class Wanted(NamedTuple):
 
 
 def choose(tables: Sequence[tuple[str, Sequence[Field]]], request: Request) -> Wanted:
-    """The columns to read, the same of every table (label, fields). Numeric is a column that is so in all of them."""
+    """The columns to read from every table (label, fields). A column is numeric if it is so in all tables."""
     label, first = tables[0]
     for own_label, fields in tables:
         _check_fields(own_label, fields, request)
@@ -105,7 +105,7 @@ def _check_fields(label: str, fields: Sequence[Field], request: Request) -> None
 
 
 def _check_no_index(label: str, names: tuple[str, ...]) -> None:
-    """Row numbers that pandas wrote beside the data would be clustered with it."""
+    """Raises ValueError for a column of row numbers that pandas wrote: it would be clustered with the data."""
     for name in names:
         if name == "" or re.fullmatch(r"__index_level_\d+__|Unnamed: \d+", name):
             raise ValueError(
@@ -126,7 +126,7 @@ def _check_same(
         more = [name for name in have if name not in ignored]
         if more:
             raise ValueError(
-                f"{label} has column {_listed(more)}, which {first} has not: say by columns= (--columns) which to read"
+                f"{label} has column {_listed(more)}, which {first} does not have: choose by columns= (--columns)"
             )
 
 
@@ -174,7 +174,7 @@ def _numbers(values: pa.Array, name: str) -> NDArray[Any] | float:
     import pyarrow as pa
 
     kind = values.type
-    if not _arrow_field(name, kind).numeric:  # a column of Python objects shows its type only row by row
+    if not _arrow_field(name, kind).numeric:  # the type of a column of Python objects can differ from chunk to chunk
         raise ValueError(
             f"column {name!r} holds {kind} where numbers came before: encode, fill or drop such rows first"
         )
@@ -193,7 +193,7 @@ def _numbers(values: pa.Array, name: str) -> NDArray[Any] | float:
 
 
 def _view(values: pa.Array) -> NDArray[Any]:
-    """The numbers where they are. pyarrow's own conversion would load pandas where that is installed: 50 MB."""
+    """The numbers without a copy. pyarrow's own conversion would import pandas if it is installed: 50 MB."""
     dtype = np.dtype(values.type.to_pandas_dtype())
     if len(values) == 0:
         return np.empty(0, dtype)
@@ -209,7 +209,7 @@ def _whole(column: pa.ChunkedArray) -> pa.Array:
 
 
 def without_first(batches: Iterable[pa.RecordBatch], count: int) -> Iterator[pa.RecordBatch]:
-    """The same batches but for the first `count` rows."""
+    """The batches without the first `count` rows."""
     for batch in batches:
         if count < batch.num_rows:
             yield batch.slice(count) if count else batch
@@ -217,7 +217,7 @@ def without_first(batches: Iterable[pa.RecordBatch], count: int) -> Iterator[pa.
 
 
 def cut(batches: Iterable[pa.RecordBatch], size: int) -> Iterator[tuple[list[pa.RecordBatch], bool]]:
-    """Groups of exactly `size` rows, the last one of what is left, and whether it is the last. Nothing is copied."""
+    """Groups of batches with `size` rows, and whether the group is the last, which may be smaller. Copies nothing."""
     held: list[pa.RecordBatch] = []
     missing = size
     for batch in batches:

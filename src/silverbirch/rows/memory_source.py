@@ -1,4 +1,4 @@
-"""Arrays and data frames in memory as sources. They need numpy alone."""
+"""The sources of arrays and data frames in memory. They need numpy alone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Complain: TypeAlias = Callable[[Rows], Any]  # raises an error for rows that hol
 
 
 class MemorySource(RowSource):
-    """Rows that lie in memory. `complain` has words of its own for a bad value; None for ours."""
+    """Rows in memory. `complain` raises the error for a bad value; None for the error of this package."""
 
     repeatable = True
     n_rows: int
@@ -33,7 +33,7 @@ class MemorySource(RowSource):
 
 
 class ArraySource(MemorySource):
-    """An array: one chunk, passed on as it is."""
+    """An array: one chunk, without a copy."""
 
     def __init__(self, chunk: Chunk, complain: Complain | None = None) -> None:
         super().__init__(chunk.rows.shape, None, complain)
@@ -45,7 +45,7 @@ class ArraySource(MemorySource):
 
 
 class FrameSource(MemorySource):
-    """A data frame: slices, each converted when its turn comes."""
+    """A data frame in slices; each slice is converted when it is read."""
 
     def __init__(self, frame: Any, convert: Convert, complain: Complain | None = None) -> None:
         super().__init__(frame.shape, tuple(map(str, frame.columns)), complain)

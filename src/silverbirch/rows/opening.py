@@ -1,4 +1,4 @@
-"""From whatever the user has to a source of rows: what X is, is decided here and nowhere else."""
+"""Makes a source of rows from any input. Only this module decides what kind of input X is."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def source_of(
     convert: Convert = as_any_rows,
     complain: Complain | None = None,
 ) -> RowSource:
-    """What is given as rows to be clustered, as a source: an array is one chunk, a data frame comes in slices, all else
-    is read by `read_chunks`.
+    """The source of rows that are to be clustered: an array is one chunk, a data frame comes in slices, and
+    `read_chunks` reads everything else.
 
-    convert : makes rows of an array or of a slice of a data frame
-    complain : raises an error for such rows where they hold a value that cannot be clustered; None for our own words
+    convert : makes rows from an array or from a slice of a data frame
+    complain : raises the error for rows with a value that cannot be clustered; None for the error of this package
     """
     source = _already_or_stream(X, _ALL_COLUMNS, None)
     if source is None and is_frame(X):
@@ -50,26 +50,59 @@ def read_chunks(
     id_column: Any = None,
     chunk_rows: int | None = None,
 ) -> RowSource:
-    """Rows of anything, in chunks: files, tables in memory, streams.
+    """Returns the rows of files, tables or streams as a source that is read in chunks.
 
-    source : a path, folder or pattern, or a list of them; a NumPy array or memmap; a data frame of pandas, polars or
-        another library that narwhals knows; a pyarrow table, record batch or reader, or whatever else has an Arrow C
-        stream; an iterator of arrays, data frames or record batches
-    columns : names of the columns to read, in this order, or numbers where they have no names; None for all
-    numeric_only : leave out columns that are not numbers, instead of refusing them
-    id_column : a column to keep beside the rows, see `RowSource.chunks`; it is not among the columns read
-    chunk_rows : rows of a chunk; None for about 4 MB. Chunks of an iterator are kept as they come
+    The source holds one chunk in memory at a time. `CFTree.insert`, `CFTree.assign` and `Betula` take it as X.
+
+    Parameters
+    ----------
+    source : path, array, data frame, Arrow table, stream or iterator
+        A path, folder or pattern, or a list of them; a NumPy array or memmap; a data frame of pandas, polars or another
+        library that narwhals supports; a pyarrow table, record batch or reader, or any object with an Arrow C stream;
+        an iterator of arrays, data frames or record batches.
+    columns : list of str or int, default None
+        The columns to read, in this order: names, or numbers for columns without names. None reads all columns.
+    numeric_only : bool, default False
+        Whether to leave out columns that are not numbers instead of raising an error.
+    id_column : str or int, default None
+        A column of row ids. It is not read as data; `RowSource.chunks(with_ids=True)` returns it with each chunk.
+    chunk_rows : int, default None
+        The number of rows of a chunk; None for about 4 MB. An iterator keeps its own chunks.
+
+    Returns
+    -------
+    RowSource
+        An iterable of arrays (rows, columns). It has `names`, `n_dimensions`, `n_rows` (None if unknown) and
+        `repeatable` (whether it can be read again).
+
+    Raises
+    ------
+    FileNotFoundError
+        There is no such file.
+    ValueError
+        A file cannot be read, a column does not exist or is not numeric, or a value is missing or infinite.
+    TypeError
+        The source is none of the above.
+    ImportError
+        The input needs pyarrow or narwhals, which are not installed.
+
+    Examples
+    --------
+    >>> import numpy as np, silverbirch as sb
+    >>> source = sb.read_chunks(np.arange(15.0).reshape(5, 3), columns=[0, 2], chunk_rows=2)
+    >>> [chunk.shape for chunk in source]
+    [(2, 2), (2, 2), (1, 2)]
     """
     given = columns is not None or id_column is not None or as_flag(numeric_only, "numeric_only")
     if isinstance(source, RowSource) and (given or chunk_rows is not None):
-        raise ValueError("the rows are being read already: give columns and the like where the source is made")
+        raise ValueError("the source exists already: pass columns, id_column and chunk_rows to its own read_chunks")
     request = Request.of(columns, bool(numeric_only), id_column)
     rows = None if chunk_rows is None else as_count(chunk_rows, "chunk_rows")
     return _already_or_stream(source, request, rows) or TableSource([as_table(source, "X")], request, rows)
 
 
 def _already_or_stream(X: Any, request: Request, chunk_rows: int | None) -> RowSource | None:
-    """The source that X is or has to be read by; None where X is an array or a data frame in memory."""
+    """The source for X; None if X is an array or a data frame in memory."""
     if isinstance(X, RowSource):
         return X
     if isinstance(X, Chunk):
@@ -80,7 +113,7 @@ def _already_or_stream(X: Any, request: Request, chunk_rows: int | None) -> RowS
         return TableSource(tables_at(X), request, chunk_rows)
     if type(X).__name__ == "LazyFrame":
         raise TypeError(
-            f"a {type(X).__name__} has no rows yet: pass .collect(), or write a file by .sink_parquet and pass it"
+            f"a {type(X).__name__} is a query without rows: pass .collect(), or write it to a file by .sink_parquet"
         )
     if _is_arrow_stream(X):
         return TableSource([ArrowReaderTable(X)], request, chunk_rows)
@@ -92,11 +125,11 @@ def _already_or_stream(X: Any, request: Request, chunk_rows: int | None) -> RowS
 
 
 def _is_arrow_stream(X: Any) -> bool:
-    # Tables in memory have such a stream too, and can be read twice; a query (duckdb's has a shape) is not in memory.
+    # Tables in memory also have an Arrow stream, but can be read twice. A query of duckdb has a shape but no __array__.
     in_memory = hasattr(X, "shape") and hasattr(X, "__array__")
     return hasattr(X, "__arrow_c_stream__") and not (in_memory or is_arrow(X))
 
 
 def _is_map_to_convert(X: Any) -> bool:
-    """A mapped file whose rows cannot be used as they are; as an array it would be converted as a whole."""
+    """Whether X is a memory map that has to be converted. As an array it would be converted as a whole."""
     return isinstance(X, np.memmap) and not (X.flags.c_contiguous and X.dtype in (np.float32, np.float64))

@@ -1,4 +1,4 @@
-"""One pass over a source: how far it is, and a number for each row."""
+"""One pass over a source, with progress; collects a number for each row."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from .source import Chunk, RowSource
 def reported(
     source: RowSource, chunks: Iterable[Chunk], report: Report | None
 ) -> Iterator[tuple[Chunk, Report | None]]:
-    """Each chunk of the source with what the core should report to. A single chunk reports of itself; of many, each
-    counts as a whole."""
+    """Each chunk with the callback for the core, while this function reports the rows done.
+
+    Only a source of a single chunk passes `report` on to the core; else it is called once after each chunk.
+    """
     done, whole = 0, False
     for chunk in chunks:
         whole = len(chunk) == source.n_rows
@@ -29,7 +31,7 @@ def reported(
 
 
 def _estimated_rows(source: RowSource, chunk: Chunk, done: int) -> int | None:
-    """How many rows there are, by the share of the input that the rows done take."""
+    """The number of rows, estimated from the rows done and the fraction of the input that they take."""
     share = source.fraction(chunk.end)
     return round(done / share) if share else None
 
@@ -37,19 +39,19 @@ def _estimated_rows(source: RowSource, chunk: Chunk, done: int) -> int | None:
 def gathered(
     source: RowSource, values_of: Callable[[Chunk, Report | None], NDArray[np.int64]], report: Report | None
 ) -> NDArray[np.int64]:
-    """One number for each row."""
+    """The numbers that `values_of` returns for each chunk, as one array with a number for each row."""
     parts = (values_of(chunk, inner) for chunk, inner in reported(source, source.chunks(), report))
     if source.n_rows is None:
         return np.concatenate(list(parts))
     values, begin = np.empty(source.n_rows, dtype=np.int64), 0
     for part in parts:
         if len(part) == len(values):  # all at once
-            return part.view(np.int64)  # of two names for it, the one numpy leaves out when it prints an array
+            return part.view(np.int64)  # np.int64, not its alias np.longlong, which numpy would print
         values[begin : begin + len(part)] = part
         begin += len(part)
     if begin != len(values):
         raise ValueError(
-            f"there are {begin} rows where {len(values)} were before: the input was changed while it was read; leave "
-            "it alone and try again"
+            f"there are {begin} rows where {len(values)} were before: the input was changed while it was read; try "
+            "again when no program writes to it"
         )
     return values

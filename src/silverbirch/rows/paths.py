@@ -1,4 +1,4 @@
-"""Which files a path, a folder or a pattern means, and who reads them."""
+"""Finds the files of a path, a folder or a pattern, and the table class that reads each of them."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def are_paths(source: Any) -> bool:
 
 
 def tables_at(paths: Iterable[str | os.PathLike[str]]) -> list[Table]:
-    """One table for each file that is meant, in order."""
+    """One table for each file, in order."""
     return [_reader(path)(path) for given in paths for path in _files_of(given)]
 
 
 def _files_of(given: str | os.PathLike[str]) -> list[Path]:
-    if not os.fspath(given):  # Path would take it for the folder one is in
+    if not os.fspath(given):  # Path("") is the current folder
         raise FileNotFoundError("the name of a file is empty: name a file or a folder")
     path = Path(given)
     if path.is_dir():
@@ -42,7 +42,7 @@ def _files_of(given: str | os.PathLike[str]) -> list[Path]:
 
 
 def _files_below(folder: Path) -> list[Path]:
-    """All that can be read, in order of their paths; names that begin with . or _ belong to other programs."""
+    """The readable files in and below a folder, sorted; names that begin with . or _ belong to other programs."""
     files = [
         path
         for path in folder.rglob("*")
@@ -63,7 +63,7 @@ def _suffix(path: Path) -> str | None:
 def _reader(path: Path) -> Callable[[Path], Table]:
     suffix = _suffix(path)
     if suffix is None:
-        raise ValueError(f"{path}: files are read by the end of their names, which can be {_known()}")
+        raise ValueError(f"{path} has a suffix that is not known: the name must end in {_known()}")
     return _READERS[suffix]
 
 

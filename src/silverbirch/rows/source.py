@@ -1,4 +1,4 @@
-"""What all inputs look like to the rest of the package: rows in chunks, from a place that has a name."""
+"""RowSource and Chunk: the form in which the rest of the package sees every input."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _FEWEST_ROWS, _MOST_ROWS = 256, 65_536
 class Position(NamedTuple):
     """Where a chunk begins or ends."""
 
-    file: int  # number of the file, or of the chunk of a generator; 0 where there is but one
-    row: int  # in that file, counted from 0; rows with missing values count
+    file: int  # number of the file, or of the chunk of a generator; 0 if there is only one
+    row: int  # in that file, from 0; rows with missing values count
 
 
 START = Position(0, 0)
@@ -26,13 +26,13 @@ START = Position(0, 0)
 
 @dataclass(frozen=True)
 class Chunk:
-    """Some rows that follow each other in one file or table: the one type between a source and the tree."""
+    """Consecutive rows of one file or table: the one type between a source and the tree."""
 
     rows: Rows  # (n, d) contiguous float32 or float64, NaN where a value is missing
     begin: Position
-    end: Position  # where the next one begins
-    weight: Floats | None = None  # (n,), 0 where a row is left out; None where each row counts once
-    ids: Any | None = None  # pyarrow.Array of length n, where asked for
+    end: Position  # where the next chunk begins
+    weight: Floats | None = None  # (n,), 0 if a row is left out; None if each row counts once
+    ids: Any | None = None  # pyarrow.Array of length n, if requested
     checked: bool = False  # every value is known to be finite and small enough to be squared
 
     def __len__(self) -> int:
@@ -45,20 +45,21 @@ class Chunk:
 
 
 def usual_chunk_rows(n_dimensions: int) -> int:
-    """About four megabytes of float64, in a power of two of rows."""
+    """A power of two, so that a chunk of float64 takes about four megabytes."""
     rows = _CHUNK_BYTES // (8 * max(1, n_dimensions))
     return min(_MOST_ROWS, max(_FEWEST_ROWS, 1 << max(0, rows.bit_length() - 1)))
 
 
 class RowSource(ABC):
-    """Rows in chunks, from files, tables or streams; made by `read_chunks`.
+    """Rows of files, tables or streams in chunks; made by `read_chunks`.
 
-    `for rows in source` gives arrays and refuses missing values; `chunks` gives all that is known of each chunk.
+    `for rows in source` gives arrays and raises ValueError for a missing value. `chunks` gives `Chunk` objects, in
+    which missing values are NaN.
 
-    names : of the chosen columns; None where columns have none
-    n_dimensions : how many columns are chosen
-    n_rows : where it can be known without reading them all, else None
-    repeatable : whether it can be read again, as files can and generators cannot
+    names : names of the chosen columns; None if the columns have no names
+    n_dimensions : number of chosen columns
+    n_rows : number of rows; None if it is not known before all rows are read
+    repeatable : whether the source can be read again, as files can and generators cannot
     """
 
     names: tuple[str, ...] | None
@@ -68,24 +69,25 @@ class RowSource(ABC):
 
     @abstractmethod
     def chunks(self, begin: Position = START, *, with_ids: bool = False) -> Iterator[Chunk]:
-        """The chunks from `begin` on, which is START or the `end` of a chunk: the same ones, whatever came before."""
+        """The chunks from `begin` on, which is START or the `end` of a chunk. Every pass gives the same chunks."""
 
     @abstractmethod
     def place(self, position: Position) -> str:
         """A position in words: 'row 17 of rows.parquet'."""
 
     def fraction(self, position: Position) -> float | None:
-        """How much of the whole input lies before a position, from 0 to 1; None where nobody knows."""
+        """The fraction of the input before a position, from 0 to 1; None if it is not known."""
         return None
 
     def fingerprint(self) -> list[dict[str, Any]] | None:
-        """What tells whether the files are still the same: name, bytes and time of change of each, when it
-        was opened; None if no files."""
+        """Name, size and time of change of each file when it was opened, to notice changes; None without files."""
         return None
 
     def extremes(self) -> tuple[Floats, Floats] | None:
-        """The least and greatest value of each chosen column, missing ones aside, where the files say so without
-        being read; else None."""
+        """The least and greatest value of each chosen column, from the metadata of the files; None without it.
+
+        Missing values are ignored.
+        """
         return None
 
     def __iter__(self) -> Iterator[Rows]:
@@ -93,8 +95,7 @@ class RowSource(ABC):
             yield self.checked(chunk).rows
 
     def checked(self, chunk: Chunk) -> Chunk:
-        """The chunk, once its values are checked; ValueError, with the place, where one is missing, infinite or too
-        large."""
+        """Returns the chunk after its check; raises ValueError for a value that is missing, infinite or too large."""
         if chunk.checked:
             return chunk
         bad = _core.check_coordinates(chunk.rows)
@@ -103,7 +104,7 @@ class RowSource(ABC):
         return replace(chunk, checked=True)
 
     def refusal(self, chunk: Chunk, row: int, column: int, value: float) -> ValueError:
-        """The error for a value of a chunk that cannot be clustered."""
+        """The error for a value in a chunk that cannot be clustered."""
         name = repr(self.names[column]) if self.names else column
         return refused_value(f"{self.place_in(chunk, row)}, column {name}", value)
 

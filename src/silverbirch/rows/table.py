@@ -1,4 +1,4 @@
-"""A table: columns of one length in a file or in memory, read from any row on."""
+"""Table: the interface of a file format or of a table in memory, which can be read from any row on."""
 
 from __future__ import annotations
 
@@ -18,36 +18,40 @@ if TYPE_CHECKING:
 
 
 class Table(ABC):
-    """What a file format or a kind of table in memory has to say."""
+    """Columns of equal length, in a file or in memory."""
 
-    label: str  # what it is called in messages
-    named: bool = True  # else its columns are known by their numbers: "0", "1", …
-    ids_are_text: bool = False  # whatever the id column looks like
+    label: str  # its name in error messages
+    named: bool = True  # else the names of the columns are their numbers: "0", "1", …
+    ids_are_text: bool = False  # whether ids are read as text, even if they look like numbers
     fields: tuple[Field, ...]
     n_rows: int | None = None
     n_bytes: int = 0  # of a file
 
     @abstractmethod
     def chunks(self, wanted: Wanted, begin: Position, chunk_rows: int) -> Iterator[Chunk]:
-        """The rows from `begin` on, in chunks of exactly `chunk_rows` but for the last; `begin` also says which table
-        of its source this one is."""
+        """The rows from `begin` on, in chunks of `chunk_rows` rows; only the last chunk may be shorter.
+
+        `begin.file` is the number of this table in its source.
+        """
 
     def share(self, row: int) -> float | None:
-        """How much of the table lies before a row, from 0 to 1."""
+        """The fraction of the table before a row, from 0 to 1; None if it is not known."""
         return None if self.n_rows is None else min(1.0, row / max(1, self.n_rows))
 
     def extremes(self, names: tuple[str, ...]) -> tuple[Floats, Floats] | None:
-        """The least and greatest value of each column, where they are known without reading; inf and -inf where it has
-        none."""
+        """The least and greatest value of each column from metadata; None without it.
+
+        A column without values has inf and -inf.
+        """
         return None
 
 
 class ArrowTable(Table):
-    """A table that comes as record batches."""
+    """A table that is read as Arrow record batches."""
 
     @abstractmethod
     def batches(self, wanted: Wanted, begin: int, chunk_rows: int) -> Iterator[pa.RecordBatch]:
-        """The wanted columns from a row on, in batches as they come."""
+        """The wanted columns from row `begin` on, in batches of any size."""
 
     def chunks(self, wanted: Wanted, begin: Position, chunk_rows: int) -> Iterator[Chunk]:
         for batches, last in cut(self.batches(wanted, begin.row, chunk_rows), chunk_rows):
@@ -59,29 +63,29 @@ class ArrowTable(Table):
 
 
 class FileTable(ArrowTable):
-    """A file; where the rows are not counted in it, how far one is goes by the bytes that were read."""
+    """A file. If it does not store its number of rows, progress is measured in bytes."""
 
-    suffixes: ClassVar[tuple[str, ...]]  # how the names of such files end
+    suffixes: ClassVar[tuple[str, ...]]  # of the names of such files
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.label = str(path)
         self.n_bytes = path.stat().st_size
-        self._bytes_of_row = 0.0  # so far
+        self._bytes_of_row = 0.0  # mean over the rows read so far
         if self.n_bytes == 0:
-            raise ValueError(f"{path} is empty")
+            raise ValueError(f"{path} is empty: at least one row is needed")
         with reading(self.label):
             self._open()
 
     def _open(self) -> None:
-        """Reads what the file says of itself: `fields`, and `n_rows` where it does."""
+        """Reads the metadata of the file: sets `fields`, and `n_rows` if the file stores it."""
         raise NotImplementedError
 
     def share(self, row: int) -> float | None:
         return min(1.0, row * self._bytes_of_row / self.n_bytes) if self.n_rows is None else super().share(row)
 
     def _noting_bytes(self, batches: Any, bytes_read: Callable[[int], int]) -> Iterator[pa.RecordBatch]:
-        """The batches, while it is noted how many bytes of the file a row takes; `bytes_read` after so many batches."""
+        """The batches; records the bytes per row. `bytes_read(n)` is the number of bytes read after n batches."""
         rows = 0
         for number, batch in enumerate(batches, start=1):
             rows += batch.num_rows
@@ -91,26 +95,26 @@ class FileTable(ArrowTable):
 
 
 def end_of(begin: Position, count: int, *, last: bool) -> Position:
-    """Where a chunk of so many rows ends; after the last one the next table begins."""
+    """Where a chunk of `count` rows ends; after the last chunk of a table, that is the begin of the next table."""
     return Position(begin.file + 1, 0) if last else Position(begin.file, begin.row + count)
 
 
 @contextlib.contextmanager
 def reading(label: str) -> Iterator[None]:
-    """Whatever a file format's library says of a broken file becomes one ValueError that names it."""
+    """Turns the errors that a library raises for a broken file into a ValueError that names the file."""
     try:
         yield
     except (MemoryError, ImportError, FileNotFoundError, PermissionError):
         raise
     except Exception as error:
-        if type(error) is ValueError:  # ours, and names the file already
+        if type(error) is ValueError:  # raised by this package; it names the file already
             raise
         reason = str(error).strip().partition("\n")[0].rstrip(".")
-        raise ValueError(f"{label} cannot be read: {reason}; is the file whole, and what its name says?") from None
+        raise ValueError(f"{label} cannot be read: {reason}; is it complete, and of the format of its name?") from None
 
 
 def needed(module: str) -> Any:
-    """A module of the `files` extra."""
+    """Imports a module of the extra `files`."""
     try:
         return importlib.import_module(module)
     except ImportError:

@@ -1,4 +1,4 @@
-"""Tables as a source: one, or several with the same columns, one after the other."""
+"""The source of one table, or of several tables with the same columns."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .table import Table
 
 
 class TableSource(RowSource):
-    """A chunk never has rows of two tables."""
+    """The tables one after the other; a chunk never has rows of two tables."""
 
     def __init__(self, tables: Sequence[Table], request: Request, chunk_rows: int | None) -> None:
         self._tables = tables
@@ -56,12 +56,14 @@ class TableSource(RowSource):
             raise ValueError(f"{_and_others(self._tables)} has no rows: at least one is needed")
 
     def _check_unchanged(self, file: int, rows: int, *, whole: bool) -> None:
-        """The passes over an input belong together: rows that came or went between them would get wrong weights and
-        labels. Of a whole table this is asked before its last chunk is given away, or if it has none."""
+        """Raises ValueError if the table changed since it was opened: rows would get wrong weights and labels.
+
+        `whole` says that these are all rows of the table; it is checked before the last chunk is returned.
+        """
         table = self._tables[file]
         count_differs = table.n_rows is not None and (rows > table.n_rows or (whole and rows < table.n_rows))
         if count_differs or (whole and self._files and _fingerprint(table) != self._opened[file]):
-            raise ValueError(f"{table.label} was changed while it was read: leave it alone and try again")
+            raise ValueError(f"{table.label} was changed while it was read: try again when no program writes to it")
 
     def place(self, position: Position) -> str:
         if len(self._tables) == 1 and not self._files:
@@ -92,7 +94,7 @@ class TableSource(RowSource):
 
 
 def _id_types(tables: Sequence[Table], id_column: str | None) -> set[str]:
-    """The types that the ids of all files come in: where there are several, text serves for all."""
+    """The types of the id column in all tables. If there are several, all ids are read as text."""
     return {
         "string" if table.ids_are_text else field.type
         for table in tables
@@ -110,7 +112,7 @@ def _check_names(tables: Sequence[Table]) -> None:
     with_names = [table.label for table in tables if table.named]
     without = [table.label for table in tables if not table.named]
     if with_names and without:
-        raise ValueError(f"{without[0]} has columns without names but {with_names[0]} has names: read them apart")
+        raise ValueError(f"{without[0]} has columns without names but {with_names[0]} has names: read them separately")
 
 
 def _and_others(tables: Sequence[Table]) -> str:

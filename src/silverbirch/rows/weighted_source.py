@@ -1,4 +1,4 @@
-"""A source whose rows count more or less than once."""
+"""The source of rows with weights."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .source import START, Chunk, Position, RowSource
 
 
 class WeightedSource(RowSource):
-    """The chunks of another source, each with the weights of its rows; a single weight stands for all rows."""
+    """The chunks of another source with the weights of their rows; a single weight applies to all rows."""
 
     def __init__(self, source: RowSource, weight: Any, name: str) -> None:
         self._source = source
@@ -28,7 +28,7 @@ class WeightedSource(RowSource):
 
     def chunks(self, begin: Position = START, *, with_ids: bool = False) -> Iterator[Chunk]:
         if begin != START:
-            raise ValueError("weights go by the number of a row in the whole input: read it from the start")
+            raise ValueError("weights belong to the rows of the whole input: read it from the start")
         done = 0
         for chunk in self._source.chunks(with_ids=with_ids):
             yield replace(chunk, weight=self._weight_of(done, len(chunk)))

@@ -1,8 +1,8 @@
-"""What files hold: models, trees, features and dendrograms on disk, written whole or not at all.
+"""Models, trees, features and dendrograms in files. A crash never leaves a partial file.
 
-container                           -- named arrays and plain values, in the layout of safetensors
-features, tree, dendrogram, model   -- how each of them becomes plain values and arrays, and comes back
-loading                             -- the kinds of files: which class, and who stores it
-checkpoint                          -- unfinished work
-atomic                              -- whole files or none
+container                           -- reads and writes named arrays and plain values, in the layout of safetensors
+features, tree, dendrogram, model   -- convert each class to plain values and arrays, and back
+loading                             -- saves and loads each kind of file
+checkpoint                          -- stores and resumes unfinished work
+atomic                              -- writes a complete file or none
 """

@@ -1,8 +1,8 @@
-"""Whole files or none.
+"""Writes a complete file or none.
 
-check_free        -- may this be written? Asked for all outputs before any work is done
-new_file          -- a file that appears under its name when it is whole
-remove_leftovers  -- what killed processes left behind
+check_free        -- raises an error if a file cannot be written; called for all outputs before any work
+new_file          -- a file that appears under its name when it is complete
+remove_leftovers  -- removes the partial files of killed processes
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ AnyPath = str | os.PathLike[str]
 
 
 def check_free(path: AnyPath, force: bool = False) -> None:
-    """Raises an OSError where `path` cannot be written, or is there already and `force` is not set."""
+    """Raises an OSError if `path` cannot be written, or if it exists and `force` is not set."""
     target = Path(path)
-    folder = Path(os.path.realpath(path)).parent  # a link is followed
+    folder = Path(os.path.realpath(path)).parent  # follows links
     if not folder.is_dir():
-        raise FileNotFoundError(f"cannot write {target}: there is no folder {folder}")
+        raise FileNotFoundError(f"cannot write {target}: there is no folder {folder}; make it first")
     if target.is_dir():
         raise IsADirectoryError(f"cannot write {target}: it is a folder; give the name of a file")
     if target.exists() and not target.is_file():
@@ -36,21 +36,20 @@ def check_free(path: AnyPath, force: bool = False) -> None:
 
 @contextlib.contextmanager
 def new_file(path: AnyPath, *, force: bool = False) -> Iterator[BinaryIO]:
-    """A file to write bytes to. It is written beside its place and renamed, so that a crash leaves what was there
-    before or the whole new file."""
+    """A file to write bytes to. It has another name until it is complete, so a crash leaves the old file or the new."""
     check_free(path, force)
-    target = Path(os.path.realpath(path))  # a link stays one
+    target = Path(os.path.realpath(path))  # replaces the target of a link, not the link
     part = target.with_name(f"{target.name}.{os.getpid()}-{threading.get_ident()}.part")
     try:
         with part.open("wb") as file:
             yield file
-        with part.open("rb+") as file:  # opened again, for some writers close the file they are given
+        with part.open("rb+") as file:  # opened again, because some writers close the file
             os.fsync(file.fileno())
-        check_free(path, force)  # somebody else may have been there meanwhile
+        check_free(path, force)  # another process may have written it meanwhile
         part.replace(target)
         _sync_folder(target.parent)
     except OSError as error:
-        if error.filename is None and error.errno is not None:  # a full disk does not say which file it was
+        if error.filename is None and error.errno is not None:  # the error of a full disk does not name the file
             raise OSError(error.errno, f"cannot write {path}: {error.strerror}") from error
         raise
     finally:
@@ -58,7 +57,7 @@ def new_file(path: AnyPath, *, force: bool = False) -> Iterator[BinaryIO]:
 
 
 def remove_leftovers(path: AnyPath) -> None:
-    """Removes what killed processes left beside `path`; for who knows that no other process is writing it now."""
+    """Removes the partial files of killed processes beside `path`. No other process may be writing it now."""
     target = Path(os.path.realpath(path))
     ours = re.compile(re.escape(target.name) + r"\.\d+-\d+\.part")
     for part in target.parent.iterdir():
@@ -67,8 +66,8 @@ def remove_leftovers(path: AnyPath) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """The new name has to last as well."""
-    with contextlib.suppress(OSError):  # not every system opens folders
+    """Makes the new name durable too."""
+    with contextlib.suppress(OSError):  # not every system can open a folder
         handle = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(handle)

@@ -1,4 +1,4 @@
-"""Unfinished work on disk: a run that was killed at any moment, started again, goes on to the same bits."""
+"""Unfinished work in a file: a run that was killed at any moment can be resumed and gives the same bits."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ KIND = "checkpoint"
 
 
 class Resumable(Protocol):
-    """Work that can be stored between two steps and taken up again."""
+    """Work that can be stored between two steps and resumed."""
 
     def to_state(self) -> tuple[dict[str, Any], container.Arrays]: ...
 
     def resume(self, state: dict[str, Any], arrays: container.Arrays) -> None:
-        """ValueError, KeyError or TypeError where the state cannot be one."""
+        """Restores a stored state; raises ValueError, KeyError or TypeError if it is not valid."""
 
 
 @dataclass
 class Checkpoint:
-    """Written every so many seconds, beside the old one and then in its place.
+    """A checkpoint file, replaced every `seconds` seconds.
 
-    identity : everything that decides the result; a checkpoint with another one belongs to another run
-    outputs : the files the run is going to write; once it has begun, they are its own
+    identity : everything that decides the result; a checkpoint with another identity belongs to another run
+    outputs : the files that the run writes; a resumed run may overwrite them
     """
 
     path: Path
@@ -48,21 +48,20 @@ class Checkpoint:
         self._written = time.monotonic()
 
     def resume(self, work: Resumable) -> list[str]:
-        """Sets the work to where the file says it was. Returns the outputs that are its own. Nothing happens where
-        there is no file."""
+        """Restores the work from the file, if there is one; returns the outputs that the run may overwrite."""
         if not self.path.exists():
             return []
         _, state, arrays = container.read(self.path, KIND)
         try:
             if state["silverbirch"] != __version__:
                 raise ModelFileError(
-                    f"{self.path} was written by silverbirch {state['silverbirch']}, this is {__version__}: go on with "
-                    "that version, or remove the file to begin anew"
+                    f"{self.path} was written by silverbirch {state['silverbirch']}, this is {__version__}: resume "
+                    "with that version, or remove the file to start again"
                 )
             if state["identity"] != self.identity:
                 raise ModelFileError(
                     f"{self.path} belongs to a run with other {_differences(state['identity'], self.identity)}: repeat "
-                    "that command, or remove the file to begin anew"
+                    "that command, or remove the file to start again"
                 )
             work.resume(state, arrays)
             return [str(output) for output in state["outputs"]]

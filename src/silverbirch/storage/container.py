@@ -4,8 +4,8 @@
     header      JSON: {"__metadata__": {format, version, sha256, kind, state}, name: {dtype, shape, data_offsets}, …}
     arrays      little-endian, in the order of the header, to the end of the file
 
-Nothing is pickled and nothing is compressed, so that a file cannot run code or unpack to more than it is. All that it
-claims is compared with its size before memory is allocated. docs/model-files.md has the layout byte by byte.
+Nothing is pickled, so a file cannot run code. Nothing is compressed, so a file cannot expand beyond its size. Before it
+allocates memory, the reader compares the header with the size of the file. docs/model-files.md has the layout.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ Entry: TypeAlias = tuple[str, np.dtype[Any], list[int]]
 FORMAT_VERSION = 2
 _MAGIC = b'{"__metadata__":{"format":"silverbirch","version":"'
 _BEFORE_DIGEST = b'","sha256":"'
-_NO_DIGEST = "0" * 64  # stands where the digest will be while it is computed
+_NO_DIGEST = "0" * 64  # in the place of the digest while it is computed
 _LARGEST_HEADER = 8 << 20
 _KIND = re.compile("[a-z][a-z-]{0,31}")
 _DTYPES = {name: np.dtype(code) for name, code in
@@ -43,8 +43,8 @@ _DTYPES = {name: np.dtype(code) for name, code in
 
 
 def write(path: str | os.PathLike[str], kind: str, state: dict[str, Any], arrays: Arrays) -> None:
-    """Plain values that JSON knows, and arrays, over what may be there. The same content gives the same bytes."""
-    # The widest numbers come first, so that each array begins at a multiple of its numbers' size.
+    """Writes plain JSON values and arrays; replaces an existing file. The same content gives the same bytes."""
+    # The widest types come first, so that each array begins at a multiple of its item size.
     stored = {name: _storable(name, array) for name, array in arrays.items()}
     stored = dict(sorted(stored.items(), key=lambda item: (-item[1].itemsize, item[0])))
     header = _header(kind, state, stored)
@@ -69,7 +69,7 @@ def _bytes_of(array: NDArray[Any]) -> memoryview:
 
 
 def _header(kind: str, state: dict[str, Any], arrays: Arrays) -> bytes:
-    """With its length before it, and zeros for the digest."""
+    """The length of the header and the header, with zeros in place of the digest."""
     if not _KIND.fullmatch(kind):
         raise ValueError(f"kind={kind!r}: must be a word of small letters")
     names = {dtype: name for name, dtype in _DTYPES.items()}
@@ -102,7 +102,10 @@ def _json(value: Any) -> str:
 
 
 def read(path: str | os.PathLike[str], kind: str | None = None) -> tuple[str, dict[str, Any], Arrays]:
-    """The kind, the plain values and the arrays; ModelFileError where the file is not a whole one (of that kind)."""
+    """The kind, the plain values and the arrays of a file.
+
+    Raises ModelFileError if the file is not complete, or is not of the requested kind.
+    """
     status = os.stat(path)
     if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):  # a folder raises its own error below
         raise ModelFileError(f"{path} is not a file: a pipe or a device cannot be read as a model")
@@ -123,7 +126,7 @@ def read(path: str | os.PathLike[str], kind: str | None = None) -> tuple[str, di
 
 
 class _NewerError(Exception):
-    """The file has a format that this version does not know."""
+    """The file has a newer format version."""
 
 
 def _read(file: BufferedReader, size: int) -> tuple[str, dict[str, Any], Arrays]:
@@ -132,7 +135,7 @@ def _read(file: BufferedReader, size: int) -> tuple[str, dict[str, Any], Arrays]
     kind, state = _checked_metadata(content.pop("__metadata__"))
     entries = _checked_entries(content, size - 8 - length)
     memory = physical_memory()
-    if memory is not None and size > memory:  # a file with holes can be larger than anything that was written
+    if memory is not None and size > memory:  # a sparse file can be larger than the data written to it
         raise MemoryLimitError(f"it is {bytes_text(size)} and the machine has {bytes_text(memory)}")
     hashed = hashlib.sha256(length.to_bytes(8, "little") + header.replace(digest, _NO_DIGEST.encode(), 1))
     arrays: Arrays = {}
@@ -148,7 +151,7 @@ def _read(file: BufferedReader, size: int) -> tuple[str, dict[str, Any], Arrays]
 
 
 def _checked_start(file: BufferedReader, size: int) -> tuple[int, bytes, bytes]:
-    """The length of the header, the header and the digest in it, where the file begins as one of ours."""
+    """The length of the header, the header and its digest; raises ValueError if the file does not begin as it must."""
     start = file.read(8 + len(_MAGIC))
     if size == 0:
         raise ValueError("it is empty")
@@ -160,7 +163,7 @@ def _checked_start(file: BufferedReader, size: int) -> tuple[int, bytes, bytes]:
     header = _MAGIC + file.read(max(length - len(_MAGIC), 0))
     version = re.compile(rb"[1-9]\d{0,8}(?=\")").match(header, len(_MAGIC))
     if version is None:
-        raise ValueError("it does not tell its version")
+        raise ValueError("it has no version")
     if int(version[0]) > FORMAT_VERSION:
         raise _NewerError(version[0].decode())
     digest = re.compile(re.escape(_BEFORE_DIGEST) + rb"([0-9a-f]{64})\"").match(header, version.end())
@@ -170,7 +173,7 @@ def _checked_start(file: BufferedReader, size: int) -> tuple[int, bytes, bytes]:
 
 
 def _parsed(text: bytes) -> dict[str, Any]:
-    """A JSON object whose keys are different and whose numbers are finite."""
+    """A JSON object; raises ValueError if a key occurs twice or a number is not finite."""
     try:
         value = json.loads(
             text.decode(), object_pairs_hook=_object, parse_int=_whole, parse_float=_finite, parse_constant=_finite
@@ -190,7 +193,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _whole(text: str) -> int:
-    if text == "-0":  # for safetensors, and for JavaScript, that is no whole number
+    if text == "-0":  # not a whole number for safetensors and JavaScript
         raise ValueError("its header has -0 for a number")
     return int(text)
 
@@ -212,7 +215,7 @@ def _checked_metadata(metadata: Any) -> tuple[str, dict[str, Any]]:
 
 
 def _checked_entries(header: dict[str, Any], total: int) -> list[Entry]:
-    """The arrays that the header announces: one after the other, and no more bytes than there are."""
+    """The arrays in the header; raises ValueError unless they are contiguous and fill the rest of the file."""
     entries: list[Entry] = []
     end = 0
     for name, entry in header.items():
@@ -234,12 +237,12 @@ def _checked_entries(header: dict[str, Any], total: int) -> list[Entry]:
 
 
 def prefixed(prefix: str, arrays: Arrays) -> Arrays:
-    """The arrays of a part, named as such: "tree.0.mean"."""
+    """The arrays with a prefix before their names: "tree.0.mean"."""
     return {f"{prefix}.{name}": array for name, array in arrays.items()}
 
 
 def under(prefix: str, arrays: Arrays) -> Arrays:
-    """The arrays of a part, by the names they have there."""
+    """The arrays with this prefix; their names without it."""
     return {name[len(prefix) + 1 :]: array for name, array in arrays.items() if name.startswith(prefix + ".")}
 
 
@@ -248,12 +251,12 @@ def _is_counts(value: Any) -> bool:
 
 
 def printable(text: str) -> str:
-    """Without what would command a terminal or cannot be encoded."""
+    """The text with "?" for control characters and for characters that cannot be encoded."""
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
 def one_line(error: BaseException) -> str:
-    """What a message may show of a file that can hold anything."""
+    """The error as one short printable line: it may quote a file with any content."""
     text = f"it has no {error}" if isinstance(error, KeyError) else str(error)
     text = printable(" ".join(text[:1000].split()))
     return text if len(text) <= 200 else text[:200] + "…"

@@ -21,7 +21,7 @@ def to_file(dendrogram: Dendrogram) -> tuple[dict[str, Any], Arrays]:
 
 
 def tree_arrays(dendrogram: Dendrogram) -> Arrays:
-    """Z, and the prototypes where there are any."""
+    """Z, and the prototypes if there are any."""
     arrays: Arrays = {"Z": dendrogram.Z}
     if dendrogram.prototypes is not None:
         arrays["prototypes"] = dendrogram.prototypes
@@ -29,13 +29,13 @@ def tree_arrays(dendrogram: Dendrogram) -> Arrays:
 
 
 def from_file(state: dict[str, Any], arrays: Arrays, cls: type[Dendrogram] = Dendrogram) -> Dendrogram:
-    """ValueError, KeyError or TypeError where the arrays are not a dendrogram."""
+    """The stored dendrogram; raises ValueError, KeyError or TypeError if the arrays are not a dendrogram."""
     own = under("features", arrays)
     return with_features(arrays, features_in_file.from_file({}, own) if own else None, cls)
 
 
 def with_features(arrays: Arrays, features: ClusterFeatures | None, cls: type[Dendrogram] = Dendrogram) -> Dendrogram:
-    """The dendrogram of leaves that are known already."""
+    """The stored dendrogram with the given features of its leaves."""
     if arrays["Z"].dtype != np.float64:
         raise ValueError("its Z is not float64")
     dendrogram = cls(arrays["Z"], features)

@@ -18,10 +18,10 @@ def to_file(features: ClusterFeatures) -> tuple[dict[str, Any], Arrays]:
 
 
 def from_file(state: dict[str, Any], arrays: Arrays, cls: type[ClusterFeatures] = ClusterFeatures) -> ClusterFeatures:
-    """ValueError, KeyError or TypeError where the arrays are not features."""
+    """The stored features; raises ValueError, KeyError or TypeError if the arrays are not features."""
     weight, mean, sse = (arrays[name] for name in _NAMES)
     if {weight.dtype, mean.dtype, sse.dtype} != {np.dtype(np.float64)} or weight.ndim != 1 or sse.ndim != 1:
         raise ValueError("its weights, means or sses are not float64, one for each feature")
-    # The constructor's checks without its copies: nobody else has these arrays.
+    # The checks of the constructor without its copies: no other object refers to these arrays.
     as_rows(mean, name="mean")
     return cls._adopt(as_weights(weight, len(mean), "weight"), mean, as_sses(sse, weight))

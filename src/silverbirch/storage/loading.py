@@ -1,6 +1,6 @@
-"""What model files hold: cluster features, a tree, a dendrogram or a fitted model; each class loads its own kind.
+"""Saves and loads the four kinds of files: cluster features, a tree, a dendrogram or a fitted model.
 
-A file that holds more can be read as less: the features of a tree, the tree of a model.
+A part can be loaded from a file of the whole: the features of a tree, the tree of a model.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from . import container, dendrogram, features, model, tree
 
 class _Kind(NamedTuple):
     text: str
-    cls: type[Any]  # what is saved as this kind
-    name: str  # of the class that loads it
+    cls: type[Any]  # its objects are saved as this kind
+    name: str  # of the class whose `load` reads it
     to_file: Callable[[Any], tuple[dict[str, Any], container.Arrays]]
     from_file: Callable[..., Any]  # of (values, arrays, class)
-    parts: dict[str, Callable[[Any], Any]]  # how to get at other kinds it holds; None where it was saved without
+    parts: dict[str, Callable[[Any], Any]]  # kind of a part: its getter, which returns None if the part is absent
 
 
 _KINDS = {
@@ -61,16 +61,40 @@ def save(path: str | os.PathLike[str], thing: Any) -> None:
 
 
 def content_of(thing: Any) -> tuple[str, dict[str, Any], container.Arrays]:
-    """The kind, the plain values and the arrays that a file of an object holds."""
+    """The kind, the plain values and the arrays that the file of an object holds."""
     kind = _kind_of(type(thing))
     return kind, *_KINDS[kind].to_file(thing)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """What a file holds: ClusterFeatures, a CFTree, a Dendrogram or a Betula; ModelFileError where it is none.
+    """Returns the object that a file holds: ClusterFeatures, a CFTree, a Dendrogram or a Betula.
 
-    A model of the command line whose rows were scaled, filled or normalised comes as a scikit-learn pipeline that does
-    the same to the rows it is given.
+    A model of the command line whose rows were scaled, filled or normalised is returned as a scikit-learn pipeline that
+    prepares its rows in the same way.
+
+    Parameters
+    ----------
+    path : str or path
+        A file that `save` or the command line wrote.
+
+    Returns
+    -------
+    ClusterFeatures, CFTree, Dendrogram, Betula or sklearn.pipeline.Pipeline
+        The object. No file can run code when it is loaded.
+
+    Raises
+    ------
+    ModelFileError
+        The file is damaged, holds something else, or was written by a newer version.
+    MemoryLimitError
+        The file is larger than the memory of the machine.
+
+    Examples
+    --------
+    >>> import silverbirch as sb
+    >>> sb.ClusterFeatures(1, [[0.0, 0.0], [3.0, 4.0]], 0).save("features.sb")
+    >>> sb.load("features.sb")
+    ClusterFeatures(2 features, 2 dimensions, weight 2)
     """
     kind, state, arrays = container.read(path)
     if kind not in _KINDS:
@@ -108,7 +132,7 @@ def load_as(cls: Any, path: str | os.PathLike[str]) -> Any:
 
 
 def restored(path: Any, kind: str, state: dict[str, Any], arrays: container.Arrays, cls: Any = None) -> Any:
-    """What a file of that kind held. Whatever wrong content sets off in the checks becomes one error that names it."""
+    """The object of that kind. An error that wrong content causes in its checks becomes a ModelFileError."""
     known = _KINDS[kind]
     try:
         return known.from_file(state, arrays, cls or known.cls)
@@ -122,10 +146,10 @@ def _kind_of(cls: type[Any]) -> str:
 
 
 def _refuse_prepared(path: Any, state: dict[str, Any]) -> None:
-    """A model that cannot take rows as they are must not look like one that can."""
+    """Raises ModelFileError if rows must be prepared before the model takes them: the class alone would not do it."""
     run = state.get("run")
     if isinstance(run, dict) and run.get("prepared"):
         raise ModelFileError(
-            f"{path} holds a model of rows that were prepared (scaled, filled or normalised): silverbirch.load gives "
+            f"{path} holds a model of rows that were prepared (scaled, filled or normalised): silverbirch.load loads "
             "it with that preparation"
         )

@@ -1,7 +1,7 @@
 """A fitted model in a file.
 
-Parameters, tree, refined leaves, and the dendrogram with the labels of its leaves are stored. The labels of the rows
-are not: there is no bound to them.
+The file holds the parameters, the tree, refined leaves, and the dendrogram with the labels of its leaves. It does not
+hold the labels of the rows, because their number has no bound.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Model = TypeVar("Model", bound=AggregateModel)
 def to_file(model: AggregateModel) -> tuple[dict[str, Any], Arrays]:
     model._require_fitted()
     parameters = {name: _plain(value) for name, value in model.get_params(deep=False).items()}
-    _unfitted(type(model), parameters)  # what could not be loaded is not saved
+    _unfitted(type(model), parameters)  # raises an error if the model could not be loaded again
     names = getattr(model, "feature_names_in_", None)
     tree_state, tree_arrays = tree_in_file.to_file(model.tree_)
     state: dict[str, Any] = {
@@ -50,7 +50,7 @@ def _plain(value: Any) -> Any:
 
 
 def from_file(state: dict[str, Any], arrays: Arrays, cls: type[Model]) -> Model:
-    """The model that was stored; ValueError, KeyError or TypeError where it cannot be one."""
+    """The stored model; raises ValueError, KeyError or TypeError if the content is not a model."""
     model = _unfitted(cls, state["parameters"])
     tree = tree_in_file.from_file(state["tree"], under("tree", arrays))
     columns = as_count(state["n_features"], "n_features")
@@ -71,7 +71,7 @@ def from_file(state: dict[str, Any], arrays: Arrays, cls: type[Model]) -> Model:
 
 
 def _unfitted(cls: type[Model], parameters: dict[str, Any]) -> Model:
-    """A model of these parameters, checked. Threads that another machine has and this one has not are no error."""
+    """An unfitted model with these parameters, checked. n_jobs may exceed the cores of this machine."""
     n_jobs = parameters["n_jobs"]
     if n_jobs is not None and (type(n_jobs) is not int or n_jobs == 0):
         raise ValueError(f"n_jobs={n_jobs!r}: a whole number or None is needed")

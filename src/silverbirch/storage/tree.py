@@ -27,7 +27,7 @@ def to_file(tree: CFTree) -> tuple[dict[str, Any], Arrays]:
 
 
 def parameters_of(tree: CFTree) -> dict[str, Any]:
-    """What decides the tree, as plain values."""
+    """The parameters that decide the tree, as plain values."""
     return {
         "threshold": tree._initial_threshold,
         "max_leaves": tree.max_leaves,
@@ -40,7 +40,7 @@ def parameters_of(tree: CFTree) -> dict[str, Any]:
 
 
 def from_file(state: dict[str, Any], arrays: Arrays, cls: type[CFTree] = CFTree) -> CFTree:
-    """The tree that was stored; ValueError, KeyError or TypeError where it cannot be one."""
+    """The stored tree; raises ValueError, KeyError or TypeError if the content is not a tree."""
     tree = cls(**state["parameters"])
     own = {name: array for name, array in arrays.items() if not name.startswith("run.")}
     tree._reset(restored(state, own, tree._core_options))
@@ -76,7 +76,7 @@ def stored(core: Core | None) -> tuple[dict[str, Any], Arrays]:
 
 
 def restored(header: dict[str, Any], arrays: Arrays, options_for: Callable[[int, float], Options]) -> Core | None:
-    """The tree that was stored; ValueError, KeyError or TypeError where it cannot be one."""
+    """The stored tree; raises ValueError, KeyError or TypeError if the content is not a tree."""
     header, left = _as_parts(header, dict(arrays))
     if not header["parts"]:
         if left:
@@ -142,7 +142,7 @@ def _as_parts(header: dict[str, Any], arrays: Arrays) -> tuple[dict[str, Any], A
 
 
 def _taken_levels(header: dict[str, Any], arrays: Arrays, prefix: str) -> list[Level]:
-    """The levels of one part, checked and taken out of the arrays."""
+    """The levels of one part, checked and removed from the arrays."""
     depth = as_count(header["levels"], "levels", least=0, most=1024)
     if not {f"{prefix}{level}.{name}" for level in range(depth) for name in _LEVEL} <= set(arrays):
         raise ValueError("it has other arrays than its levels need")

@@ -1,6 +1,6 @@
 """The formats that rows are read from, one module each.
 
-A new file format is a module with a Table that has `suffixes`, and its line in FILE_FORMATS.
+To add a file format, write a module with a Table that has `suffixes`, and add the Table to FILE_FORMATS.
 """
 
 from .arrow import ArrowFileTable, ArrowStreamTable

@@ -1,4 +1,4 @@
-"""Files and streams of Arrow record batches (IPC), read batch by batch, without reading ahead."""
+"""Arrow IPC files and streams, read one record batch at a time, without reading ahead."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from ..table import FileTable, needed, reading
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# Files with batches larger than this are mapped instead of read: a batch can only be read whole.
+# Files with larger batches are memory-mapped: a batch can only be read as a whole.
 _LARGE_BATCH = 64 << 20
 _END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 
 
 class ArrowFileTable(FileTable):
-    """Arrow IPC files, Feather among them. Read batch by batch, as the writer cut them."""
+    """Arrow IPC files, including Feather."""
 
     suffixes = (".arrow", ".feather", ".ipc")
 
@@ -36,11 +36,11 @@ class ArrowFileTable(FileTable):
             self.fields = arrow_fields(reader.schema)
             self._numbers = {field.name: number for number, field in enumerate(self.fields)}
             self._mapped = self.n_bytes > _LARGE_BATCH * max(1, reader.num_record_batches)
-            counted = hasattr(reader, "count_rows")  # else an older version of pyarrow
+            counted = hasattr(reader, "count_rows")  # older versions of pyarrow lack it
             self.n_rows = reader.count_rows() if counted else sum(self._batch_rows())
 
     def _batch_rows(self) -> Iterator[int]:
-        """The number of rows of each batch; one column has to be read for it."""
+        """The number of rows of each batch; reads the first column to find it."""
         with self._file() as file:
             reader = self._reader(file, [0])
             for number in range(reader.num_record_batches):
@@ -53,7 +53,7 @@ class ArrowFileTable(FileTable):
             yield from without_first(map(reader.get_batch, range(first, reader.num_record_batches)), begin)
 
     def _batch_of_row(self, row: int) -> tuple[int, int]:
-        """Which batch a row is in, and where in it."""
+        """The batch that holds a row, and the position of the row in this batch."""
         number = 0
         for rows in self._batch_rows() if row else ():
             if row < rows:
@@ -63,7 +63,7 @@ class ArrowFileTable(FileTable):
 
 
 class ArrowStreamTable(FileTable):
-    """Arrow IPC streams: batch by batch, from the beginning only."""
+    """Arrow IPC streams, which can only be read from the beginning."""
 
     suffixes = (".arrows",)
 
@@ -74,8 +74,8 @@ class ArrowStreamTable(FileTable):
     def _open(self) -> None:
         with self.path.open("rb") as file:
             file.seek(max(0, self.n_bytes - len(_END_OF_STREAM)))
-            if file.read() != _END_OF_STREAM:  # Arrow itself would take the last whole batch for the end
-                raise ValueError(f"{self.path} is cut short: the end of a stream of Arrow batches is missing")
+            if file.read() != _END_OF_STREAM:  # Arrow does not notice a missing end
+                raise ValueError(f"{self.path} is cut short: the end of the Arrow stream is missing; write it again")
         with needed("pyarrow").OSFile(str(self.path)) as file:
             self.fields = arrow_fields(self._reader(file).schema)
         self._numbers = {field.name: number for number, field in enumerate(self.fields)}

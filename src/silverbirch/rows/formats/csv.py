@@ -1,4 +1,4 @@
-"""CSV and TSV files, plain or compressed, by Arrow's reader."""
+"""CSV and TSV files, plain or compressed, read by Arrow."""
 
 from __future__ import annotations
 
@@ -14,15 +14,18 @@ from ..table import FileTable, needed, reading
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# Arrow keeps up to 32 blocks read ahead whatever one asks for, so a block is small; the first one tells the types.
+# Arrow always reads up to 32 blocks ahead, so blocks are small. The first block decides the types of the columns.
 _BLOCK, _FIRST_BLOCK, _LONGEST_BLOCK = 1 << 18, 1 << 20, 1 << 28
-_LINES = 16  # at least, as long as the first, in a block: each column of each block costs
+_LINES = 16  # a block has room for this many lines as long as the first: each column of each block takes time
 _CODECS = {".gz": "gzip", ".zst": "zstd"}
 
 
 class CsvTable(FileTable):
-    """The first block of the file tells which columns are numbers; those are then read as float64 throughout, because a
-    column that begins with whole numbers may go on with fractions. Ids are read as text, as written."""
+    """A CSV or TSV file. The first block decides which columns are numbers.
+
+    All numbers are read as float64, because a column that begins with whole numbers may continue with fractions. Ids
+    are read as text.
+    """
 
     suffixes = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst")
     ids_are_text = True
@@ -35,10 +38,10 @@ class CsvTable(FileTable):
         super().__init__(path)
 
     def _file(self) -> tuple[Any, Any]:
-        """The text, and the file whose position tells how far it was read.
+        """The text, and the file whose position is the number of bytes read.
 
-        They are not to be closed: a thread of Arrow may still be reading ahead. It would go on with the descriptor,
-        which by then could be that of the next file, and take a block away from it. Who lets go last closes them.
+        Neither is closed here: a thread of Arrow may still read ahead. With the file closed, its descriptor could
+        belong to the next file, and the thread would take a block from that. The last reference closes the file.
         """
         pa = needed("pyarrow")
         file = pa.OSFile(str(self.path))
@@ -52,7 +55,7 @@ class CsvTable(FileTable):
             parse_options=csv.ParseOptions(
                 delimiter="\t" if self._tabs else ",",
                 newlines_in_values=True,
-                ignore_empty_lines=len(self.fields) != 1,  # of one column, an empty line is a missing value
+                ignore_empty_lines=len(self.fields) != 1,  # with one column, an empty line is a missing value
             ),
             convert_options=csv.ConvertOptions(column_types=types, include_columns=list(types or ())),
         )
@@ -72,7 +75,7 @@ class CsvTable(FileTable):
         self._booleans = {field.name for field in schema if field.type == boolean}
 
     def _check_header(self, names: list[str]) -> None:
-        """A first line of numbers is a row that would be lost; but 0, 1, 2, … are the names pandas gives columns."""
+        """Raises ValueError if the first line holds numbers: a row would be lost. pandas writes 0, 1, 2, … as names."""
         if all(map(_is_number, names)) and names != [str(i) for i in range(len(names))]:
             raise ValueError(
                 f"{self.path} begins with numbers where the names of the columns should be "
@@ -80,7 +83,7 @@ class CsvTable(FileTable):
             )
 
     def _grow_block(self, error: ValueError) -> None:
-        """A line longer than a block cannot be read; any other error is raised again."""
+        """Enlarges the block if a line is longer than it; raises any other error again."""
         if "straddling" not in str(error) or self._block >= _LONGEST_BLOCK:
             raise error
         self._block *= 4
@@ -100,7 +103,7 @@ class CsvTable(FileTable):
             text, file = self._file()
             block = self._block
             reader = self._reader(text, block, types)
-            # A batch is a block of text; of a compressed file only the position is known, ahead by what is read ahead.
+            # A batch is a block of text. In a compressed file only the position is known; Arrow reads ahead of it.
             read = self._noting_bytes(reader, lambda n: min(n * block, self.n_bytes) if text is file else file.tell())
             yield from without_first(read, begin)
 

@@ -1,4 +1,4 @@
-"""Tables in memory and streams of Arrow: each slice is converted when its turn comes, never the whole."""
+"""Tables in memory and Arrow streams, converted slice by slice."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ArrowMemoryTable(ArrowTable):
 
 
 class FrameTable(ArrowTable):
-    """A data frame of pandas, polars or whatever else narwhals knows."""
+    """A data frame of pandas, polars or another library that narwhals supports."""
 
     def __init__(self, frame: Any, label: str = "the table") -> None:
         narwhals = needed("narwhals")
@@ -37,7 +37,7 @@ class FrameTable(ArrowTable):
         self._column = narwhals.col
         self._frame = narwhals.from_native(frame, eager_only=True)
         if len(set(map(str, self._frame.columns))) < len(self._frame.columns):
-            raise ValueError(f"{label} has several columns of one name: rename them")
+            raise ValueError(f"{label} has several columns with the same name: rename them")
         self._native_names = {str(name): name for name in self._frame.columns}
         self.n_rows = len(self._frame)
         self.fields = arrow_fields(self._arrow(0, min(1, self.n_rows), list(self._native_names)).schema)
@@ -46,7 +46,7 @@ class FrameTable(ArrowTable):
         pa = needed("pyarrow")
         part = self._frame[start:end].select([self._column(self._native_names[name]) for name in names])
         try:
-            return part.to_arrow().select(names)  # without the index of pandas
+            return part.to_arrow().select(names)  # drops the index of pandas
         except pa.ArrowException as error:
             reason = str(error).partition("\n")[0]
             raise ValueError(f"{self.label} has values of several kinds in one column: {reason}") from None
@@ -59,7 +59,7 @@ class FrameTable(ArrowTable):
 
 
 class ArrowReaderTable(ArrowTable):
-    """A stream of record batches: comes by once."""
+    """A stream of record batches, which can be read only once."""
 
     def __init__(self, stream: Any, label: str = "the stream") -> None:
         self.label = label
@@ -72,7 +72,7 @@ class ArrowReaderTable(ArrowTable):
 
 
 def as_table(item: Any, label: str) -> Table:
-    """Something in memory, as a table."""
+    """The table for an array, data frame, Arrow table or record batch."""
     if is_arrow(item):
         return ArrowMemoryTable(item, label)
     if is_frame(item):
@@ -83,12 +83,12 @@ def as_table(item: Any, label: str) -> Table:
 
 
 def is_arrow(source: Any) -> bool:
-    """Whether it is a table or record batch of pyarrow, without loading pyarrow to know."""
+    """Whether the source is a table or record batch of pyarrow; does not import pyarrow."""
     return _module_of(source) == "pyarrow" and type(source).__name__ in ("Table", "RecordBatch")
 
 
 def is_frame(source: Any) -> bool:
-    """Whether it is a data frame in memory. pandas' and polars' are known without narwhals."""
+    """Whether the source is a data frame in memory; does not import narwhals."""
     return type(source).__name__ == "DataFrame" and hasattr(source, "columns") and hasattr(source, "shape")
 
 

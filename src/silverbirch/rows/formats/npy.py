@@ -17,7 +17,7 @@ from ..table import Table, end_of, needed, reading
 
 
 class ArrayTable(Table):
-    """An array in memory, or mapped. Rows that are contiguous float32 or float64 already are passed on as they are."""
+    """An array in memory or a memory map. Contiguous float32 or float64 rows are not copied."""
 
     named = False
 
@@ -54,7 +54,7 @@ class ArrayTable(Table):
 
 
 def _ids(values: NDArray[Any]) -> Any:
-    """As Arrow takes them: in this machine's order of bytes, at most 8 of them."""
+    """Ids as an Arrow array, which needs native byte order and at most 8 bytes for each number."""
     kind = np.dtype(np.float64) if values.dtype.kind == "f" and values.itemsize > 8 else values.dtype.newbyteorder("=")
     return needed("pyarrow").array(np.ascontiguousarray(values, dtype=kind))
 
@@ -68,7 +68,7 @@ def _as_rows(block: NDArray[Any], dtype: np.dtype[Any], label: str) -> Rows:
 
 
 class NpyTable(ArrayTable):
-    """A .npy file, read by seeking: a mapped file would count as memory in use and fail where it is cut short later."""
+    """A .npy file. It is not mapped: a map counts as memory in use, and crashes if the file becomes shorter."""
 
     suffixes = (".npy",)
 
@@ -77,7 +77,7 @@ class NpyTable(ArrayTable):
         self.label = str(path)
         self.n_bytes = path.stat().st_size
         if self.n_bytes == 0:
-            raise ValueError(f"{path} is empty")
+            raise ValueError(f"{path} is empty: at least one row is needed")
         with reading(self.label), path.open("rb") as file:
             shape, self._columns_first, self._dtype = self._header(file)
             self._begin = file.tell()
@@ -85,10 +85,10 @@ class NpyTable(ArrayTable):
         if self._dtype.hasobject:
             raise ValueError(f"{path} holds pickled objects, which are never loaded: save it with a number type")
         if min(shape) < 0:
-            raise ValueError(f"{path} claims to have shape {shape}, which cannot be")
+            raise ValueError(f"{path} claims to have shape {shape}, which is negative: the file is damaged")
         needed_bytes = self._begin + int(shape[0]) * int(shape[1]) * self._dtype.itemsize
         if self.n_bytes < needed_bytes:
-            raise ValueError(f"{path} is cut short: {self.n_bytes} bytes of {needed_bytes}")
+            raise ValueError(f"{path} is cut short: it has {self.n_bytes} bytes of {needed_bytes}")
 
     def _header(self, file: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
         try:

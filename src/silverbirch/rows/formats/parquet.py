@@ -1,4 +1,4 @@
-"""Parquet files, read in steps of bounded size, without reading ahead."""
+"""Parquet files, read in batches of bounded size, without reading ahead."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..table import FileTable, needed, reading
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# A column chunk of Parquet is read through a buffer of this size instead of whole.
+# A column chunk of Parquet is read through a buffer of this size, not as a whole.
 _PARQUET_BUFFER = 1 << 18
 
 
@@ -58,8 +58,10 @@ class ParquetTable(FileTable):
 
 
 def _group_extremes(column: Any, rows: int) -> tuple[float, float] | None:
-    """What a writer noted of one column of a row group. Missing values are not counted in it; where NaN was, some
-    writers noted nothing or NaN."""
+    """The extremes of one column of a row group from its metadata; None if they are not stored.
+
+    Missing values are ignored. For a column with NaN some writers store nothing or NaN.
+    """
     statistics = column.statistics
     if rows == 0 or (statistics is not None and statistics.has_null_count and statistics.null_count == rows):
         return float("inf"), float("-inf")
