@@ -1,7 +1,7 @@
 """What the parts of a CF-tree do to its leaves, and what threads do to the time it takes.
 
-    python -m benchmarks.studies.tree_threads parts [rows]    quality by the number of parts; embeddings are looked for
-                                                              in the folder $SILVERBIRCH_DATA
+    python -m benchmarks.studies.tree_threads parts [rows]    quality by the number of parts; embeddings are read from
+                                                              the folder $SILVERBIRCH_DATA
     python -m benchmarks.studies.tree_threads threads [rows]  seconds by n_jobs, the least of three
 
 The number of parts is a property of the tree (`part_count_for` in cpp/silverbirch/tree/), here set by hand. Leaf sse a

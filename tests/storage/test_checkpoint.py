@@ -158,4 +158,4 @@ def test_a_checkpoint_with_wrong_content_is_refused(damage, run, tmp_path):
 def test_a_checkpoint_goes_on_with_another_number_of_threads(run, tmp_path):
     again = silverbirch(*run, "-k", "9", "--max-leaves", "100", "-j", "2", "--labels", tmp_path / "labels.npy")
     assert again.exit_code == 0, again.stderr
-    assert "going on after row 2,000" in again.stdout
+    assert "resuming after row 2,000" in again.stdout

@@ -122,8 +122,11 @@ def _counts(header: dict[str, Any], name: str, length: int, least: int) -> Any:
 
 
 def _as_parts(header: dict[str, Any], arrays: Arrays) -> tuple[dict[str, Any], Arrays]:
-    """What 0.1 stored, as it is stored now. There, only the tree of several threads had parts: the others go on as one
-    part. The parts meet at the next row."""
+    """The content of a file of 0.1 in the current form; current content is returned as it is.
+
+    In 0.1 only a tree of several threads had parts. Any other tree continues as one part. The parts meet at the next
+    row.
+    """
     if "interval" in header or header.get("parts") == []:
         return header, arrays
     if "parts" not in header:
