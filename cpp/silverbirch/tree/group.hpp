@@ -1,4 +1,4 @@
-// The features that go down a CF-tree together, with room for what each finds on its way.
+// The features that descend a CF-tree together, and scratch space for their searches.
 #pragma once
 
 #include <algorithm>
@@ -10,11 +10,10 @@
 
 namespace silverbirch {
 
-// Enough to hide what memory takes; more would only find their ways again more often.
+// Enough queries to hide the latency of memory. With more of them, paths would have to be searched again more often.
 inline constexpr std::size_t kLargestGroup = 12, kWideGroup = 8;
 static_assert(kLargestGroup <= kMostGrouped);
 
-// Features that look for their ways together.
 class CfTree::Group {
  public:
   explicit Group(const CfTree& tree)
@@ -32,7 +31,7 @@ class CfTree::Group {
   }
 
   std::size_t size() const { return size_; }
-  bool all_rows() const { return all_rows_; }  // to be routed by kWardRowRoute
+  bool all_rows() const { return all_rows_; }  // kWardRowRoute applies to all
   void clear() {
     size_ = 0;
     all_rows_ = ward_;
@@ -49,7 +48,7 @@ class CfTree::Group {
     add({weight, wide, 0.0});
   }
 
-  // Gives all a path through so many inner nodes.
+  // Makes room for paths through `height` inner nodes.
   void make_paths(std::size_t height) {
     if (steps_.size() >= kLargestGroup * height) return;
     steps_.resize(kLargestGroup * height);
@@ -75,14 +74,14 @@ class CfTree::Group {
   std::vector<double> rows_;
 };
 
-// Notices what is beyond the range of the filter.
+// Fills in weight and variance, and turns the filter off (`routed_`) if the feature is beyond the range of the filter.
 inline void CfTree::complete(RouteQuery& query, const Feature& feature) {
   const double variance = feature.sse > 0.0 ? feature.sse / feature.weight : 0.0;
   query.weight = static_cast<float>(feature.weight);
   query.variance = static_cast<float>(variance);
   if (rounded()) {
     travellers_ += 1.0;
-    // told to be at the origin
+    // beyond the int16 range, so stored as the origin
     outside_ += query.rounded_norm == 0 && query.squared_norm > 0.25 * reach_ * reach_;
   }
   routed_ = routed_ && query.squared_norm <= kLargestRoutedSquare && variance <= kLargestRoutedVariance &&
