@@ -7,10 +7,11 @@ namespace {
 
 using Tree = sb::PartitionedTree;
 
-// A stored tree in Python: (parts, planes, interval, rebuilds).
-// part: (levels, weight, squared threshold, (max leaves, max nodes), rebuilds); level: (counts, weight, mean, sse)
-// planes between the parts, in the order of a heap: (normals, offsets)
-// interval from one meeting of the parts to the next: (rows, rows left, leaves and nodes that each part may add)
+// A stored tree in Python is (parts, planes, interval, rebuilds).
+// part: (levels, weight, squared threshold, (max leaves, max nodes), rebuilds)
+// level: (counts, weight, mean, sse)
+// planes between the parts, in heap order: (normals, offsets)
+// interval between two meetings of the parts: (rows, rows left, leaves that each part may add, nodes likewise)
 using Size = std::pair<std::size_t, std::size_t>;
 using Interval = std::tuple<std::size_t, std::size_t, std::size_t, std::size_t>;
 template <class Level>
@@ -113,7 +114,7 @@ void insert_features(Tree& tree, const Array1<const double>& weight, const Array
 }  // namespace
 
 void bind_tree(nb::module_& m) {
-  m.attr("NEVER") = Tree::kNever;  // rows until the meeting of a tree that has none
+  m.attr("NEVER") = Tree::kNever;  // "rows left" of a tree that stays one part
   m.def("absorption_names", [] { return name_list(sb::kAbsorptionNames); });
   m.def("default_branching", &sb::default_branching, nb::arg("dim"), nb::arg("node_bytes"),
         "How many entries a node should have where all nodes together may take so many bytes.");

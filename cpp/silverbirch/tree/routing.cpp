@@ -1,4 +1,4 @@
-// How the routing copies of a CF-tree are kept, and searched. None of this changes the tree: it is a filter.
+// Keeps and searches the routing copies of a CF-tree. They are only a filter: nothing here changes the tree.
 #include <algorithm>
 #include <cmath>
 
@@ -8,16 +8,16 @@ namespace silverbirch {
 
 namespace {
 
-// The reach of steps stays where their squares, and the squares of what they lead to, are floats.
+// Within these bounds, squared steps and squared distances within the reach neither overflow nor underflow a float.
 constexpr double kLeastReach = 1e-10, kLargestReach = 1e15;
 
-// Where more exact distances than this follow a search among integers in the mean, floats are faster.
+// If searches of integers need more exact distances than this on average, floats are faster.
 constexpr double kMostDoubts = 0.5;
 
 }  // namespace
 
-// Sets the origin amid these features. Integers: steps lead as far as nine tenths of them and a fifth farther, because
-// a few far away must not make steps coarse for all others.
+// Sets the origin to the mean of these features. Integers: the steps reach 1.2 times as far as nine tenths of the
+// features, because a few far outliers must not make the steps coarse for all others.
 void CfTree::set_frame(const Features& amid, double least_reach) {
   const Features sum = sum_of(amid);
   if (amid.size() > 0) origin_ = sum.mean;
@@ -38,8 +38,8 @@ void CfTree::set_frame(const Features& amid, double least_reach) {
   }
 }
 
-// Integers need a frame that holds most of the data, and steps that are fine enough for it. Looked at before a group
-// goes down, and changed so seldom that it takes no longer than the insertions between.
+// Integers need a frame that holds most of the data, and steps fine enough to tell entries apart. Called before each
+// group. It changes the routing copies so seldom that this takes no longer than the insertions in between.
 void CfTree::adapt_routing() {
   const double leaves = static_cast<double>(leaf_count_);
   if (doubts_ > kMostDoubts * searches_ + 2.0 * leaves + 1024.0) {
@@ -54,7 +54,7 @@ void CfTree::use_floats() {
   const auto of_floats = [&](const NodeShape& shape) {
     return node_shape(dim_, shape.slots, shape.ward, shape.weight_bits, false);
   };
-  for (NodePool* nodes : {&inner_, &leaf_}) nodes->make_room_for(of_floats(nodes->shape()));  // may fail
+  for (NodePool* nodes : {&inner_, &leaf_}) nodes->make_room_for(of_floats(nodes->shape()));  // may throw
   for (NodePool* nodes : {&inner_, &leaf_}) nodes->set_shape(of_floats(nodes->shape()));
   kernels_ = &tree_kernels(dim_);
   renew_routing();
@@ -77,7 +77,7 @@ void CfTree::prepare(Group& group, std::size_t first) {
   const std::size_t count = group.size() - first;
   RouteQuery* queries = group.queries() + first;
   kernels_->positions(group.means() + first, count, origin_.data(), leaf_.shape(), queries);
-  if (group.all_rows() && !rounded()) {  // all at once; their routes do not ask for weight and variance
+  if (group.all_rows() && !rounded()) {  // kWardRowRoute does not use weight and variance
     bool near = total_weight_ + static_cast<double>(count) <= kLargestRoutedWeight;
     for (std::size_t i = 0; i < count; ++i) near &= queries[i].squared_norm <= kLargestRoutedSquare;
     routed_ = routed_ && near;
@@ -91,7 +91,7 @@ std::size_t CfTree::route(const Feature& feature) const {
   return row ? kWardRowRoute : route_of(options_.distance);
 }
 
-// The least distant entry, the lowest slot among equals. The filter tells which come into question, doubles decide.
+// The nearest entry; the lowest slot among equals. The filter finds the candidates, exact distances decide.
 std::uint32_t CfTree::nearest_entry(const NodePool& nodes, NodeId node, const Traveller& traveller) {
   const std::size_t count = nodes.count(node);
   if (count == 0) return 0;
@@ -106,7 +106,7 @@ std::uint32_t CfTree::nearest_entry(const NodePool& nodes, NodeId node, const Tr
     doubts_ += 1.0;
     return squared_distance(options_.distance, traveller.feature, nodes.seen_entry(node, s));
   };
-  // The likely one first: its distance limits the others.
+  // The likely candidate first: its distance limits the others.
   std::size_t nearest = candidates.slot;
   double least = distance_to(nearest);
   const float limit = limit_of_others(traveller, least, candidates.limit);
@@ -121,8 +121,9 @@ std::uint32_t CfTree::nearest_entry(const NodePool& nodes, NodeId node, const Tr
   return static_cast<std::uint32_t>(nearest);
 }
 
-// How much the filter's value of another entry may be, once the distance of one is known. The filter of integers had to
-// leave room for the rounding of both; where the root of the distance is that of its value, less will do.
+// The largest filter value that another candidate may have, once the exact distance of one candidate is known. The
+// filter of integers allowed for the rounding of both entries. Where the root of the distance is the root of the filter
+// value, the exact distance gives a tighter limit.
 float CfTree::limit_of_others(const Traveller& traveller, double squared, float limit) const {
   const bool has_root = options_.distance == CfDistance::ward || options_.distance == CfDistance::centroid;
   if (!rounded() || !has_root) return limit;
