@@ -101,7 +101,7 @@ void CfTree::raise_threshold(double squared_threshold) {
   if (options_.squared_threshold > 0.0) directory_.clear();
 }
 
-void CfTree::find_ways(Group& group, std::size_t first) {
+void CfTree::find_paths(Group& group, std::size_t first) {
   prepare(group, first);
   group.make_paths(height_);
   for (std::size_t i = first; i < group.size(); ++i) group[i].leaf.node = root_;
@@ -146,41 +146,41 @@ void CfTree::search_together(Group& group, std::size_t first, const NodePool& no
 }
 
 // Searches again the nodes that changed after the path was found, and nodes that are new on the path.
-void CfTree::renew_way(Traveller& traveller, std::uint64_t found) {
+void CfTree::renew_path(Query& query, std::uint64_t found) {
   const auto renew = [&](NodePool& nodes, NodeId node, Step& step) {
     if (step.node == node && nodes.last_change(node) <= found) return;
-    step = {node, nearest_entry(nodes, node, traveller)};
+    step = {node, nearest_entry(nodes, node, query)};
   };
-  NodeId node = traveller.leaf.node;
+  NodeId node = query.leaf.node;
   if (last_inner_change_ > found) {
     node = root_;
     for (std::size_t depth = 0; depth < height_; ++depth) {
-      Step& step = traveller.path[depth];
+      Step& step = query.path[depth];
       renew(inner_, node, step);
       node = inner_.child(node, step.slot);
     }
   }
-  renew(leaf_, node, traveller.leaf);
+  renew(leaf_, node, query.leaf);
 }
 
 // Returns whether the query became a new leaf.
-SILVERBIRCH_INLINE bool CfTree::place(Traveller& traveller) {
-  const bool absorbed = leaf_.count(traveller.leaf.node) > 0 && absorb(traveller.feature, traveller.leaf);
-  if (!absorbed) add_leaf(traveller);
-  leaf_.last_change(traveller.leaf.node) = ++clock_;
-  for (std::size_t depth = height_; depth-- > 0;) add_weight(traveller.path[depth], traveller.feature.weight, depth);
-  if (!absorbed && leaf_.count(traveller.leaf.node) > options_.branching)
-    split_upwards(traveller.leaf.node, {traveller.path, traveller.path + height_});
+SILVERBIRCH_INLINE bool CfTree::place(Query& query) {
+  const bool absorbed = leaf_.count(query.leaf.node) > 0 && absorb(query.feature, query.leaf);
+  if (!absorbed) add_leaf(query);
+  leaf_.last_change(query.leaf.node) = ++clock_;
+  for (std::size_t depth = height_; depth-- > 0;) add_weight(query.path[depth], query.feature.weight, depth);
+  if (!absorbed && leaf_.count(query.leaf.node) > options_.branching)
+    split_upwards(query.leaf.node, {query.path, query.path + height_});
   return !absorbed;
 }
 
 // Not inlined: most rows are absorbed, and their loop stays short.
-[[gnu::noinline]] void CfTree::add_leaf(Traveller& traveller) {
-  const NodeId node = traveller.leaf.node;
-  traveller.leaf.slot = leaf_.count(node)++;
-  write(leaf_, traveller.leaf, traveller.feature);
+[[gnu::noinline]] void CfTree::add_leaf(Query& query) {
+  const NodeId node = query.leaf.node;
+  query.leaf.slot = leaf_.count(node)++;
+  write(leaf_, query.leaf, query.feature);
   ++leaf_count_;
-  if (options_.squared_threshold == 0.0) directory_.put(traveller.hash, node);
+  if (options_.squared_threshold == 0.0) directory_.put(query.hash, node);
 }
 
 SILVERBIRCH_INLINE bool CfTree::absorb(const Feature& feature, const Step& target) {
@@ -193,10 +193,10 @@ SILVERBIRCH_INLINE bool CfTree::absorb(const Feature& feature, const Step& targe
 }
 
 // Merges the feature into a leaf of the same mean, if the directory knows one, and adds its weight to all ancestors.
-bool CfTree::absorb_duplicate(Traveller& traveller) {
-  const Feature& feature = traveller.feature;
-  traveller.hash = hash_of_row(feature.mean, dim_);
-  const std::optional<NodeId> known = directory_.find(traveller.hash);
+bool CfTree::absorb_duplicate(Query& query) {
+  const Feature& feature = query.feature;
+  query.hash = hash_of_row(feature.mean, dim_);
+  const std::optional<NodeId> known = directory_.find(query.hash);
   if (!known) return false;
   NodeId node = *known;
   std::uint32_t slot = 0;  // a leaf of the same mean may have a positive sse, and not absorb
@@ -236,22 +236,22 @@ void CfTree::insert(Group& group, const Progress& progress) {
   if (rounded()) adapt_routing();
   std::uint64_t found = 0;
   bool lost = true;
-  bool grown =
-      true;  // a leaf was added since the last check of the limits; true at first, so that they are checked once
+  // Whether a leaf was added since the last check of the limits. True at first, so that they are checked at least once.
+  bool grown = true;
   for (std::size_t i = 0; i < group.size(); ++i) {
-    Traveller& traveller = group[i];
+    Query& query = group[i];
     const bool only_equals_merge = !(options_.squared_threshold > 0.0);
-    if (!only_equals_merge || !absorb_duplicate(traveller)) {
+    if (!only_equals_merge || !absorb_duplicate(query)) {
       if (lost || last_growth_ > found) {
-        find_ways(group, i);
+        find_paths(group, i);
         found = clock_;
         lost = false;
       } else {
-        renew_way(traveller, found);
+        renew_path(query, found);
       }
-      grown |= place(traveller);
+      grown |= place(query);
     }
-    total_weight_ += traveller.feature.weight;
+    total_weight_ += query.feature.weight;
     if (grown && (leaf_count_ > options_.max_leaves || node_count() > options_.max_nodes)) {
       rebuild_count_ += rebuild({this, 1}, {options_.max_leaves, options_.max_nodes}, 1, progress);
       lost = true;

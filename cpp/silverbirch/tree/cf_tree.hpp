@@ -107,9 +107,9 @@ class CfTree {
   };
 
   // A feature that descends, and its path. Aligned to a cache line, because groups index arrays of these.
-  struct alignas(64) Traveller {
+  struct alignas(64) Query {
     Feature feature;
-    const RouteQuery* query;
+    const RouteQuery* route_query;
     std::uint64_t hash;  // of the mean; set while the threshold is zero
     Step* path;          // from the root to the parent of the leaf node
     Step leaf;
@@ -121,13 +121,13 @@ class CfTree {
   template <class Add>
   void insert_in_groups(std::size_t count, Add add, const Progress& progress);
   void insert(Group& group, const Progress& progress);
-  void find_ways(Group& group, std::size_t first);
+  void find_paths(Group& group, std::size_t first);
   void search_together(Group& group, std::size_t first, const NodePool& nodes);
-  void renew_way(Traveller& traveller, std::uint64_t found);
-  bool place(Traveller& traveller);
-  void add_leaf(Traveller& traveller);
+  void renew_path(Query& query, std::uint64_t found);
+  bool place(Query& query);
+  void add_leaf(Query& query);
   bool absorb(const Feature& feature, const Step& target);
-  bool absorb_duplicate(Traveller& traveller);
+  bool absorb_duplicate(Query& query);
   void add_weight(const Step& target, double weight, std::size_t depth);
   void renew_summary(const Step& target, std::size_t depth);
   void copy_to(double* record, const Feature& feature) const;
@@ -142,17 +142,17 @@ class CfTree {
   void prepare(Group& group, std::size_t first);
   void complete(RouteQuery& query, const Feature& feature);
   std::size_t route(const Feature& feature) const;
-  std::uint32_t nearest_entry(const NodePool& nodes, NodeId node, const Traveller& traveller);
-  float limit_of_others(const Traveller& traveller, double squared, float limit) const;
+  std::uint32_t nearest_entry(const NodePool& nodes, NodeId node, const Query& query);
+  float limit_of_others(const Query& query, double squared, float limit) const;
   double squared_distance(CfDistance distance, const Feature& a, const Feature& b) const;
 
   NodeId split(NodePool& nodes, NodeId node);
-  void look_at(const NodePool& nodes, NodeId node);
+  void gather_entries(const NodePool& nodes, NodeId node);
   bool halve_by_means();
   std::pair<std::size_t, std::size_t> far_pair();
   void distances_from(CfDistance distance, const Feature& from, std::vector<double>& squared) const;
   void split_upwards(NodeId overfull, std::vector<Step> path);
-  void move_in(std::size_t level, NodeId node);
+  void link_entries(std::size_t level, NodeId node);
   void summarize(NodeId inner_node, std::size_t slot, const NodePool& nodes, NodeId child);
 
   std::vector<NodeId> leaf_nodes() const;
@@ -174,8 +174,8 @@ class CfTree {
   bool routed_;  // false after a feature beyond the range of the filter
   bool has_origin_ = false;
   // For integer routing copies: `reach_` is the distance from the origin that the steps cover. Since the frame was set,
-  // `outside_` of `travellers_` features were beyond it, and `searches_` searches needed `doubts_` exact distances.
-  double reach_ = 1.0, outside_ = 0.0, travellers_ = 0.0, searches_ = 0.0, doubts_ = 0.0;
+  // `outside_` of `queries_` features were beyond it, and `searches_` searches needed `doubts_` exact distances.
+  double reach_ = 1.0, outside_ = 0.0, queries_ = 0.0, searches_ = 0.0, doubts_ = 0.0;
 
   // The clock counts changes, so that a path found earlier can be checked for nodes that changed since. Zero is before
   // all changes.

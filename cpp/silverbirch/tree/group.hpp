@@ -25,8 +25,8 @@ class CfTree::Group {
         positions_(kLargestGroup * position_floats_),
         rows_(kLargestGroup * dim_) {
     for (std::size_t i = 0; i < kLargestGroup; ++i) {
-      queries_[i].position = positions_.data() + i * position_floats_;
-      travellers_[i].query = searches_[i].query = &queries_[i];
+      route_queries_[i].position = positions_.data() + i * position_floats_;
+      queries_[i].route_query = searches_[i].query = &route_queries_[i];
     }
   }
 
@@ -38,7 +38,7 @@ class CfTree::Group {
   }
   void add(const Feature& feature) {
     means_[size_] = feature.mean;
-    travellers_[size_++].feature = feature;
+    queries_[size_++].feature = feature;
     all_rows_ = all_rows_ && feature.weight == 1.0;
   }
   void add_row(const double* row, double weight) { add({weight, row, 0.0}); }
@@ -52,12 +52,12 @@ class CfTree::Group {
   void make_paths(std::size_t height) {
     if (steps_.size() >= kLargestGroup * height) return;
     steps_.resize(kLargestGroup * height);
-    for (std::size_t i = 0; i < kLargestGroup; ++i) travellers_[i].path = steps_.data() + i * height;
+    for (std::size_t i = 0; i < kLargestGroup; ++i) queries_[i].path = steps_.data() + i * height;
   }
 
-  Traveller& operator[](std::size_t i) { return travellers_[i]; }
+  Query& operator[](std::size_t i) { return queries_[i]; }
   const double* const* means() const { return means_.data(); }
-  RouteQuery* queries() { return queries_.data(); }
+  RouteQuery* route_queries() { return route_queries_.data(); }
   RowSearch* searches() { return searches_.data(); }
 
  private:
@@ -65,11 +65,11 @@ class CfTree::Group {
   decltype(TreeKernels::widen) widen_;
   bool ward_, all_rows_;
   std::size_t position_floats_, size_ = 0;
-  std::array<Traveller, kLargestGroup> travellers_;
+  std::array<Query, kLargestGroup> queries_;
   std::vector<Step> steps_;
   AlignedFloats positions_;
   std::array<const double*, kLargestGroup> means_;
-  std::array<RouteQuery, kLargestGroup> queries_;
+  std::array<RouteQuery, kLargestGroup> route_queries_;
   std::array<RowSearch, kLargestGroup> searches_;
   std::vector<double> rows_;
 };
@@ -80,7 +80,7 @@ inline void CfTree::complete(RouteQuery& query, const Feature& feature) {
   query.weight = static_cast<float>(feature.weight);
   query.variance = static_cast<float>(variance);
   if (rounded()) {
-    travellers_ += 1.0;
+    queries_ += 1.0;
     // beyond the int16 range, so stored as the origin
     outside_ += query.rounded_norm == 0 && query.squared_norm > 0.25 * reach_ * reach_;
   }

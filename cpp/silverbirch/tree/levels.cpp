@@ -97,7 +97,7 @@ CfTree::CfTree(std::size_t dim, const TreeOptions& options, const TreeLevels& le
     if (entry != levels.entries[l].size())
       throw std::invalid_argument("a stored tree must hold as many entries as its nodes count");
     if (!inner) leaf_count_ = entry;
-    for (const NodeId node : nodes) move_in(height_ - l, node);
+    for (const NodeId node : nodes) link_entries(height_ - l, node);
     nodes = std::move(below);
   }
 }

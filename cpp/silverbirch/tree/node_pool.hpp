@@ -99,9 +99,9 @@ class NodePool {
     return {mean[shape_.dim], mean, mean[shape_.dim + 1]};
   }
   // The entry with the rounded weight that the descent uses.
-  Feature seen_entry(NodeId id, std::size_t s) const {
+  Feature routing_entry(NodeId id, std::size_t s) const {
     const Feature whole = entry(id, s);
-    return {seen_weight(whole.weight, shape_.weight_bits), whole.mean, whole.sse};
+    return {routing_weight(whole.weight, shape_.weight_bits), whole.mean, whole.sse};
   }
   float* routing(NodeId id) { return nodes_[id].routing; }
   const float* routing(NodeId id) const { return nodes_[id].routing; }

@@ -30,7 +30,7 @@ void CfTree::set_frame(const Features& amid, double least_reach) {
   std::sort(squared_reaches.begin(), squared_reaches.end());
   const double usual = std::sqrt(squared_reaches[squared_reaches.size() * 9 / 10]);
   reach_ = std::clamp(std::max(1.2 * usual, least_reach), kLeastReach, kLargestReach);
-  outside_ = travellers_ = searches_ = doubts_ = 0.0;
+  outside_ = queries_ = searches_ = doubts_ = 0.0;
   for (NodePool* nodes : {&inner_, &leaf_}) {
     NodeShape shape = nodes->shape();
     shape.steps = static_cast<float>(kUsualSteps / reach_);
@@ -44,7 +44,7 @@ void CfTree::adapt_routing() {
   const double leaves = static_cast<double>(leaf_count_);
   if (doubts_ > kMostDoubts * searches_ + 2.0 * leaves + 1024.0) {
     use_floats();
-  } else if (8.0 * outside_ > 64.0 + travellers_ + leaves) {
+  } else if (8.0 * outside_ > 64.0 + queries_ + leaves) {
     set_frame(root_entries(), 2.0 * reach_);
     renew_routing();
   }
@@ -75,14 +75,14 @@ void CfTree::prepare(Group& group, std::size_t first) {
     has_origin_ = true;
   }
   const std::size_t count = group.size() - first;
-  RouteQuery* queries = group.queries() + first;
-  kernels_->positions(group.means() + first, count, origin_.data(), leaf_.shape(), queries);
+  RouteQuery* route_queries = group.route_queries() + first;
+  kernels_->positions(group.means() + first, count, origin_.data(), leaf_.shape(), route_queries);
   if (group.all_rows() && !rounded()) {  // kWardRowRoute does not use weight and variance
     bool near = total_weight_ + static_cast<double>(count) <= kLargestRoutedWeight;
-    for (std::size_t i = 0; i < count; ++i) near &= queries[i].squared_norm <= kLargestRoutedSquare;
+    for (std::size_t i = 0; i < count; ++i) near &= route_queries[i].squared_norm <= kLargestRoutedSquare;
     routed_ = routed_ && near;
   } else {
-    for (std::size_t i = 0; i < count; ++i) complete(queries[i], group[first + i].feature);
+    for (std::size_t i = 0; i < count; ++i) complete(route_queries[i], group[first + i].feature);
   }
 }
 
@@ -92,24 +92,24 @@ std::size_t CfTree::route(const Feature& feature) const {
 }
 
 // The nearest entry; the lowest slot among equals. The filter finds the candidates, exact distances decide.
-std::uint32_t CfTree::nearest_entry(const NodePool& nodes, NodeId node, const Traveller& traveller) {
+std::uint32_t CfTree::nearest_entry(const NodePool& nodes, NodeId node, const Query& query) {
   const std::size_t count = nodes.count(node);
   if (count == 0) return 0;
   Candidates candidates{};
   if (routed_) {
-    candidates = kernels_->nearest_entry[route(traveller.feature)](nodes.routing(node), nodes.shape(), count,
-                                                                   *traveller.query, values_.data());
+    candidates = kernels_->nearest_entry[route(query.feature)](nodes.routing(node), nodes.shape(), count,
+                                                               *query.route_query, values_.data());
     searches_ += 1.0;
     if (candidates.sure) return static_cast<std::uint32_t>(candidates.slot);
   }
   const auto distance_to = [&](std::size_t s) {
     doubts_ += 1.0;
-    return squared_distance(options_.distance, traveller.feature, nodes.seen_entry(node, s));
+    return squared_distance(options_.distance, query.feature, nodes.routing_entry(node, s));
   };
   // The likely candidate first: its distance limits the others.
   std::size_t nearest = candidates.slot;
   double least = distance_to(nearest);
-  const float limit = limit_of_others(traveller, least, candidates.limit);
+  const float limit = limit_of_others(query, least, candidates.limit);
   for (std::size_t s = 0; s < count; ++s) {
     if ((routed_ && values_[s] > limit) || s == candidates.slot) continue;
     const double squared = distance_to(s);
@@ -124,11 +124,11 @@ std::uint32_t CfTree::nearest_entry(const NodePool& nodes, NodeId node, const Tr
 // The largest filter value that another candidate may have, once the exact distance of one candidate is known. The
 // filter of integers allowed for the rounding of both entries. Where the root of the distance is the root of the filter
 // value, the exact distance gives a tighter limit.
-float CfTree::limit_of_others(const Traveller& traveller, double squared, float limit) const {
+float CfTree::limit_of_others(const Query& query, double squared, float limit) const {
   const bool has_root = options_.distance == CfDistance::ward || options_.distance == CfDistance::centroid;
   if (!rounded() || !has_root) return limit;
-  const double value = options_.distance == CfDistance::ward ? squared / traveller.feature.weight : squared;
-  return std::min(limit, limit_of_root(static_cast<float>(std::sqrt(value)) + traveller.query->error));
+  const double value = options_.distance == CfDistance::ward ? squared / query.feature.weight : squared;
+  return std::min(limit, limit_of_root(static_cast<float>(std::sqrt(value)) + query.route_query->error));
 }
 
 }  // namespace silverbirch

@@ -63,8 +63,8 @@ class SpacePartition {
 
   // The dot product of a row and the normal of a plane. Four sums side by side, for speed.
   template <std::size_t Dim, class Scalar>
-  static double along(const double* normal, const Scalar* row, std::size_t any_dim) {
-    const std::size_t dim = Dim ? Dim : any_dim;
+  static double along(const double* normal, const Scalar* row, std::size_t runtime_dim) {
+    const std::size_t dim = Dim ? Dim : runtime_dim;
     double sums[4] = {0.0, 0.0, 0.0, 0.0};
     std::size_t k = 0;
     if (dim >= 4)

@@ -14,7 +14,7 @@ constexpr int kHalvingRounds = 4;
 }  // namespace
 
 // Records where the entries of a node are now: the parent of its children, or the leaf node of its rows.
-void CfTree::move_in(std::size_t level, NodeId node) {
+void CfTree::link_entries(std::size_t level, NodeId node) {
   if (level > 0)
     for (std::size_t s = 0; s < inner_.count(node); ++s) pool(level - 1).parent(inner_.child(node, s)) = node;
   else if (options_.squared_threshold == 0.0)
@@ -27,7 +27,7 @@ void CfTree::split_upwards(NodeId overfull, std::vector<Step> path) {
   for (std::size_t level = 0;; ++level) {
     NodePool& nodes = pool(level);
     const NodeId sibling = split(nodes, overfull);
-    move_in(level, sibling);
+    link_entries(level, sibling);
     if (level == height_) {
       last_growth_ = clock_;
       root_ = inner_.create();
@@ -53,7 +53,7 @@ void CfTree::split_upwards(NodeId overfull, std::vector<Step> path) {
 // smaller side if both are equally near. Then rounds of k-means make the halves compact.
 NodeId CfTree::split(NodePool& nodes, NodeId node) {
   const std::size_t count = nodes.count(node);
-  look_at(nodes, node);
+  gather_entries(nodes, node);
   const auto [left_seed, right_seed] = far_pair();
   std::size_t left_count = 1, right_count = 1;
   goes_right_.assign(count, 0);
@@ -78,7 +78,7 @@ NodeId CfTree::split(NodePool& nodes, NodeId node) {
   return sibling;
 }
 
-void CfTree::look_at(const NodePool& nodes, NodeId node) {
+void CfTree::gather_entries(const NodePool& nodes, NodeId node) {
   entries_.clear();
   for (std::size_t s = 0; s < nodes.count(node); ++s) entries_.push_back(nodes.entry(node, s));
 }

@@ -12,9 +12,9 @@ namespace {
 // The values of kWidth entries from slot s on; lanes are entries. Empty slots are stored so far away that they never
 // win. D: the number of dimensions if it is known at compile time, else 0.
 template <class Kind, std::size_t D>
-SILVERBIRCH_INLINE Floats values_at(const float* routing, std::size_t slots, std::size_t told_dim,
+SILVERBIRCH_INLINE Floats values_at(const float* routing, std::size_t slots, std::size_t runtime_dim,
                                     const RouteQuery& query, std::size_t s) {
-  const std::size_t dim = D > 0 ? D : told_dim;
+  const std::size_t dim = D > 0 ? D : runtime_dim;
   const float* row = routing + s;
   Floats gap = first_gap<Kind>(query.position[0] - load(row));
   for (std::size_t k = 1; k < dim; ++k) gap = add_gap<Kind>(gap, query.position[k] - load(row + k * slots));

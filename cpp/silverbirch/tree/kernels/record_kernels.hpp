@@ -92,8 +92,8 @@ void merge_all(double* sum, const double* records, std::size_t count, const Node
 }
 
 template <std::size_t D>
-void widen(const float* __restrict row, std::size_t told_dim, double* __restrict wide) {
-  const std::size_t dim = D > 0 ? D : told_dim;
+void widen(const float* __restrict row, std::size_t runtime_dim, double* __restrict wide) {
+  const std::size_t dim = D > 0 ? D : runtime_dim;
   for (std::size_t k = 0; k < dim; ++k) wide[k] = static_cast<double>(row[k]);
 }
 
@@ -117,21 +117,21 @@ SILVERBIRCH_INLINE double squared_by_gap(Kind kind, double gap, const Feature& a
 }
 
 template <std::size_t D>
-double squared_distance(CfDistance distance, const Feature& a, const Feature& b, std::size_t told_dim) {
-  const std::size_t dim = D > 0 ? D : told_dim;
+double squared_distance(CfDistance distance, const Feature& a, const Feature& b, std::size_t runtime_dim) {
+  const std::size_t dim = D > 0 ? D : runtime_dim;
   return squared_by_gap(distance, squared_gap<D>(a.mean, b.mean, dim), a, b, dim, AllCfDistances{});
 }
 
 template <std::size_t D>
-double squared_size(Absorption criterion, const Feature& a, const Feature& b, std::size_t told_dim) {
-  const std::size_t dim = D > 0 ? D : told_dim;
+double squared_size(Absorption criterion, const Feature& a, const Feature& b, std::size_t runtime_dim) {
+  const std::size_t dim = D > 0 ? D : runtime_dim;
   return squared_by_gap(criterion, squared_gap<D>(a.mean, b.mean, dim), a, b, dim, AllAbsorptions{});
 }
 
 template <std::size_t D>
 void squared_distances(CfDistance distance, const Feature& from, const Feature* to, std::size_t count,
-                       std::size_t told_dim, double* squared) {
-  for (std::size_t i = 0; i < count; ++i) squared[i] = squared_distance<D>(distance, from, to[i], told_dim);
+                       std::size_t runtime_dim, double* squared) {
+  for (std::size_t i = 0; i < count; ++i) squared[i] = squared_distance<D>(distance, from, to[i], runtime_dim);
 }
 
 void add_difference(double* sum, const double* mean, const double* base, std::size_t dim) {

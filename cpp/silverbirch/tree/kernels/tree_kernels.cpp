@@ -9,8 +9,8 @@ namespace silverbirch {
 namespace {
 
 template <std::size_t D>
-SILVERBIRCH_INLINE float position(const double* mean, const double* origin, std::size_t told_dim, float* place) {
-  const std::size_t dim = D > 0 ? D : told_dim;
+SILVERBIRCH_INLINE float position(const double* mean, const double* origin, std::size_t runtime_dim, float* place) {
+  const std::size_t dim = D > 0 ? D : runtime_dim;
   float squared_norm = 0.0f;
   Floats sums = {};
   std::size_t k = 0;

@@ -53,7 +53,7 @@ struct NodeShape {
 };
 
 // The rounded weight that the descent uses. An inner entry is renewed whenever it changes, see cf_tree.cpp.
-SILVERBIRCH_INLINE double seen_weight(double weight, std::uint64_t weight_bits) {
+SILVERBIRCH_INLINE double routing_weight(double weight, std::uint64_t weight_bits) {
   return __builtin_bit_cast(double, __builtin_bit_cast(std::uint64_t, weight) & weight_bits);
 }
 
@@ -141,7 +141,7 @@ struct TreeKernelSet {
 
 SILVERBIRCH_INLINE void write_rows(float* routing, const NodeShape& shape, std::size_t slot, double weight,
                                    double sse) {
-  const double n = seen_weight(weight, shape.weight_bits);
+  const double n = routing_weight(weight, shape.weight_bits);
   float* rows = routing + shape.mean_floats;
   rows[slot] = static_cast<float>(shape.ward ? n / (n + 1.0) : sse / n);
   rows[shape.slots + slot] = static_cast<float>(n);
