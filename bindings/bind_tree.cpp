@@ -92,7 +92,8 @@ template <class Scalar>
 Refused insert_rows(Tree& tree, const Array2<const Scalar>& rows, const std::optional<Array1<const double>>& weights,
                     Callback progress, bool checked) {
   if (rows.shape(1) != tree.dim()) throw std::invalid_argument("rows have the wrong width");
-  if (weights && weights->shape(0) != rows.shape(0)) throw std::invalid_argument("one weight for each row, please");
+  if (weights && weights->shape(0) != rows.shape(0))
+    throw std::invalid_argument("weights must have one value for each row");
   return refused_by([&] {
     without_gil(std::move(progress), [&](const sb::Progress& report) {
       const double* weight = weights ? weights->data() : nullptr;
@@ -117,7 +118,7 @@ void bind_tree(nb::module_& m) {
   m.attr("NEVER") = Tree::kNever;  // "rows left" of a tree that stays one part
   m.def("absorption_names", [] { return name_list(sb::kAbsorptionNames); });
   m.def("default_branching", &sb::default_branching, nb::arg("dim"), nb::arg("node_bytes"),
-        "How many entries a node should have where all nodes together may take so many bytes.");
+        "The number of entries per node for trees whose nodes may take `node_bytes` altogether.");
   m.def("bytes_per_node", &sb::CfTree::bytes_per_node, nb::arg("dim"), nb::arg("branching"));
 
   nb::class_<Tree>(m, "CfTree")
