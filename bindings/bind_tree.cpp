@@ -7,10 +7,11 @@ namespace {
 
 using Tree = sb::PartitionedTree;
 
-// A stored tree in Python: (parts, planes, interval, rebuilds).
-// part: (levels, weight, squared threshold, (max leaves, max nodes), rebuilds); level: (counts, weight, mean, sse)
-// planes between the parts, in the order of a heap: (normals, offsets)
-// interval from one meeting of the parts to the next: (rows, rows left, leaves and nodes that each part may add)
+// A stored tree in Python is (parts, planes, interval, rebuilds).
+// part: (levels, weight, squared threshold, (max leaves, max nodes), rebuilds)
+// level: (counts, weight, mean, sse)
+// planes between the parts, in heap order: (normals, offsets)
+// interval between two meetings of the parts: (rows, rows left, leaves that each part may add, nodes likewise)
 using Size = std::pair<std::size_t, std::size_t>;
 using Interval = std::tuple<std::size_t, std::size_t, std::size_t, std::size_t>;
 template <class Level>
@@ -91,7 +92,8 @@ template <class Scalar>
 Refused insert_rows(Tree& tree, const Array2<const Scalar>& rows, const std::optional<Array1<const double>>& weights,
                     Callback progress, bool checked) {
   if (rows.shape(1) != tree.dim()) throw std::invalid_argument("rows have the wrong width");
-  if (weights && weights->shape(0) != rows.shape(0)) throw std::invalid_argument("one weight for each row, please");
+  if (weights && weights->shape(0) != rows.shape(0))
+    throw std::invalid_argument("weights must have one value for each row");
   return refused_by([&] {
     without_gil(std::move(progress), [&](const sb::Progress& report) {
       const double* weight = weights ? weights->data() : nullptr;
@@ -113,10 +115,10 @@ void insert_features(Tree& tree, const Array1<const double>& weight, const Array
 }  // namespace
 
 void bind_tree(nb::module_& m) {
-  m.attr("NEVER") = Tree::kNever;  // rows until the meeting of a tree that has none
+  m.attr("NEVER") = Tree::kNever;  // "rows left" of a tree that stays one part
   m.def("absorption_names", [] { return name_list(sb::kAbsorptionNames); });
   m.def("default_branching", &sb::default_branching, nb::arg("dim"), nb::arg("node_bytes"),
-        "How many entries a node should have where all nodes together may take so many bytes.");
+        "The number of entries per node for trees whose nodes may take `node_bytes` altogether.");
   m.def("bytes_per_node", &sb::CfTree::bytes_per_node, nb::arg("dim"), nb::arg("branching"));
 
   nb::class_<Tree>(m, "CfTree")

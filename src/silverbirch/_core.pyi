@@ -64,7 +64,7 @@ def absorption_names() -> list[str]: ...
 
 def default_branching(dim: int, node_bytes: int) -> int:
     """
-    How many entries a node should have where all nodes together may take so many bytes.
+    The number of entries per node for trees whose nodes may take `node_bytes` altogether.
     """
 
 def bytes_per_node(dim: int, branching: int) -> int: ...

@@ -11,7 +11,7 @@ namespace silverbirch {
 
 namespace {
 
-// The entry that makes a node overflow is put into it before it is split, so there is room for one more.
+// The entry that makes a node overflow is stored before the node is split, so a node has room for one more entry.
 NodeShape shape_of(std::size_t dim, const TreeOptions& options, std::uint64_t weight_bits) {
   return node_shape(dim, options.branching + 1, options.distance == CfDistance::ward, weight_bits,
                     routed_by_integers(dim));
@@ -39,8 +39,8 @@ std::size_t CfTree::bytes_per_node(std::size_t dim, std::size_t branching) {
   return node_bytes(shape) + shape.slots * sizeof(NodeId) + 64;
 }
 
-// Nodes of these sizes are searched for several rows at once, smaller ones are not: measured at 100 000 rows of 5
-// columns into 500 leaves, 31 entries take 12 % more instructions than 63, and 15 take 25 % more.
+// Only nodes of kGroupedSlots or kWideGroupedSlots are searched for several rows at once. Measured at 100 000 rows of 5
+// columns and 500 leaves: 31 entries take 12 % more instructions than 63, and 15 entries take 25 % more.
 std::size_t default_branching(std::size_t dim, std::size_t node_bytes) {
   std::size_t slots = dim <= kFewDimensions ? kGroupedSlots : kWideGroupedSlots;
   constexpr std::size_t least_nodes = 8;
@@ -48,13 +48,13 @@ std::size_t default_branching(std::size_t dim, std::size_t node_bytes) {
   return slots - 1;
 }
 
-// With many dimensions, fewer rows fit the nearest cache.
+// In many dimensions, fewer rows fit the first-level cache.
 std::size_t CfTree::group_size() const {
   if (!on(Mechanism::groups)) return 1;
   return dim_ <= kFewDimensions ? kLargestGroup : kWideGroup;
 }
 
-// Calls add(group, i) for all i below the count, and inserts group by group.
+// Calls add(group, i) for each i < count, and inserts each group when it is full.
 template <class Add>
 void CfTree::insert_in_groups(std::size_t count, Add add, const Progress& progress) {
   Group group(*this);
@@ -101,7 +101,7 @@ void CfTree::raise_threshold(double squared_threshold) {
   if (options_.squared_threshold > 0.0) directory_.clear();
 }
 
-void CfTree::find_ways(Group& group, std::size_t first) {
+void CfTree::find_paths(Group& group, std::size_t first) {
   prepare(group, first);
   group.make_paths(height_);
   for (std::size_t i = first; i < group.size(); ++i) group[i].leaf.node = root_;
@@ -125,7 +125,8 @@ void CfTree::find_ways(Group& group, std::size_t first) {
   }
 }
 
-// Searches for the nearest entry of the node that each has come to; all are unsure where it has to be done one by one.
+// Searches, for each query, the node that it has reached. Where a joint search is not possible, every search is marked
+// unsure, and the caller searches one by one.
 void CfTree::search_together(Group& group, std::size_t first, const NodePool& nodes) {
   const std::size_t count = group.size();
   RowSearch* searches = group.searches();
@@ -144,42 +145,42 @@ void CfTree::search_together(Group& group, std::size_t first, const NodePool& no
   }
 }
 
-// Searches the nodes again that changed since the way was found, and those that it did not lead through.
-void CfTree::renew_way(Traveller& traveller, std::uint64_t found) {
+// Searches again the nodes that changed after the path was found, and nodes that are new on the path.
+void CfTree::renew_path(Query& query, std::uint64_t found) {
   const auto renew = [&](NodePool& nodes, NodeId node, Step& step) {
     if (step.node == node && nodes.last_change(node) <= found) return;
-    step = {node, nearest_entry(nodes, node, traveller)};
+    step = {node, nearest_entry(nodes, node, query)};
   };
-  NodeId node = traveller.leaf.node;
+  NodeId node = query.leaf.node;
   if (last_inner_change_ > found) {
     node = root_;
     for (std::size_t depth = 0; depth < height_; ++depth) {
-      Step& step = traveller.path[depth];
+      Step& step = query.path[depth];
       renew(inner_, node, step);
       node = inner_.child(node, step.slot);
     }
   }
-  renew(leaf_, node, traveller.leaf);
+  renew(leaf_, node, query.leaf);
 }
 
-// True if that made a new leaf.
-SILVERBIRCH_INLINE bool CfTree::place(Traveller& traveller) {
-  const bool absorbed = leaf_.count(traveller.leaf.node) > 0 && absorb(traveller.feature, traveller.leaf);
-  if (!absorbed) add_leaf(traveller);
-  leaf_.last_change(traveller.leaf.node) = ++clock_;
-  for (std::size_t depth = height_; depth-- > 0;) add_weight(traveller.path[depth], traveller.feature.weight, depth);
-  if (!absorbed && leaf_.count(traveller.leaf.node) > options_.branching)
-    split_upwards(traveller.leaf.node, {traveller.path, traveller.path + height_});
+// Returns whether the query became a new leaf.
+SILVERBIRCH_INLINE bool CfTree::place(Query& query) {
+  const bool absorbed = leaf_.count(query.leaf.node) > 0 && absorb(query.feature, query.leaf);
+  if (!absorbed) add_leaf(query);
+  leaf_.last_change(query.leaf.node) = ++clock_;
+  for (std::size_t depth = height_; depth-- > 0;) add_weight(query.path[depth], query.feature.weight, depth);
+  if (!absorbed && leaf_.count(query.leaf.node) > options_.branching)
+    split_upwards(query.leaf.node, {query.path, query.path + height_});
   return !absorbed;
 }
 
-// What most rows do without is kept out of the loop of those that are absorbed.
-[[gnu::noinline]] void CfTree::add_leaf(Traveller& traveller) {
-  const NodeId node = traveller.leaf.node;
-  traveller.leaf.slot = leaf_.count(node)++;
-  write(leaf_, traveller.leaf, traveller.feature);
+// Not inlined: most rows are absorbed, and their loop stays short.
+[[gnu::noinline]] void CfTree::add_leaf(Query& query) {
+  const NodeId node = query.leaf.node;
+  query.leaf.slot = leaf_.count(node)++;
+  write(leaf_, query.leaf, query.feature);
   ++leaf_count_;
-  if (options_.squared_threshold == 0.0) directory_.put(traveller.hash, node);
+  if (options_.squared_threshold == 0.0) directory_.put(query.hash, node);
 }
 
 SILVERBIRCH_INLINE bool CfTree::absorb(const Feature& feature, const Step& target) {
@@ -191,14 +192,14 @@ SILVERBIRCH_INLINE bool CfTree::absorb(const Feature& feature, const Step& targe
                                  target.slot, feature, origin_.data());
 }
 
-// Adds a feature to the leaf of the same mean, if there is one, and to all that is above it.
-bool CfTree::absorb_duplicate(Traveller& traveller) {
-  const Feature& feature = traveller.feature;
-  traveller.hash = hash_of_row(feature.mean, dim_);
-  const std::optional<NodeId> known = directory_.find(traveller.hash);
+// Merges the feature into a leaf of the same mean, if the directory knows one, and adds its weight to all ancestors.
+bool CfTree::absorb_duplicate(Query& query) {
+  const Feature& feature = query.feature;
+  query.hash = hash_of_row(feature.mean, dim_);
+  const std::optional<NodeId> known = directory_.find(query.hash);
   if (!known) return false;
   NodeId node = *known;
-  std::uint32_t slot = 0;  // features of the same mean and a larger sse may be in the way
+  std::uint32_t slot = 0;  // a leaf of the same mean may have a positive sse, and not absorb
   while (slot < leaf_.count(node) && !(std::equal(feature.mean, feature.mean + dim_, leaf_.entry(node, slot).mean) &&
                                        absorb(feature, {node, slot})))
     ++slot;
@@ -212,9 +213,9 @@ bool CfTree::absorb_duplicate(Traveller& traveller) {
   return true;
 }
 
-// An inner entry always has the weight of all that is below it. Its mean, which hardly moves once the entry is heavy,
-// is renewed only when the weight comes to its next step: so most rows change nothing that another row's way depends
-// on. The step follows from the weight alone: a tree that was stored goes on to the same bits.
+// An inner entry always has the weight of everything below it. Its mean hardly moves once the entry is heavy, so the
+// mean is renewed only when the weight reaches its next step. So most rows change nothing that the path of another row
+// depends on. The step follows from the weight alone, so a restored tree continues to the same bits.
 SILVERBIRCH_INLINE void CfTree::add_weight(const Step& target, double weight, std::size_t depth) {
   double& sum = inner_.record(target.node, target.slot)[dim_];
   const double before = sum;
@@ -228,27 +229,29 @@ SILVERBIRCH_INLINE void CfTree::add_weight(const Step& target, double weight, st
   inner_.last_change(target.node) = last_inner_change_ = ++clock_;
 }
 
-// One after the other, to the same bits as if each had come alone; but the ways are found together, so that the memory
-// of one is fetched while the others are at work, and found again where one before changed what is on the way.
+// Inserts the queries in order, to the same bits as one by one. The paths of the whole group are found together, so
+// that the memory of one query is fetched while others are compared. A query whose path has changed since then searches
+// the changed nodes again.
 void CfTree::insert(Group& group, const Progress& progress) {
   if (rounded()) adapt_routing();
   std::uint64_t found = 0;
   bool lost = true;
-  bool grown = true;  // more leaves than when the limits were looked at last; true for the first, so that they are
+  // Whether a leaf was added since the last check of the limits. True at first, so that they are checked at least once.
+  bool grown = true;
   for (std::size_t i = 0; i < group.size(); ++i) {
-    Traveller& traveller = group[i];
+    Query& query = group[i];
     const bool only_equals_merge = !(options_.squared_threshold > 0.0);
-    if (!only_equals_merge || !absorb_duplicate(traveller)) {
+    if (!only_equals_merge || !absorb_duplicate(query)) {
       if (lost || last_growth_ > found) {
-        find_ways(group, i);
+        find_paths(group, i);
         found = clock_;
         lost = false;
       } else {
-        renew_way(traveller, found);
+        renew_path(query, found);
       }
-      grown |= place(traveller);
+      grown |= place(query);
     }
-    total_weight_ += traveller.feature.weight;
+    total_weight_ += query.feature.weight;
     if (grown && (leaf_count_ > options_.max_leaves || node_count() > options_.max_nodes)) {
       rebuild_count_ += rebuild({this, 1}, {options_.max_leaves, options_.max_nodes}, 1, progress);
       lost = true;

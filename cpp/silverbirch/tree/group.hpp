@@ -1,4 +1,4 @@
-// The features that go down a CF-tree together, with room for what each finds on its way.
+// The features that descend a CF-tree together, and scratch space for their searches.
 #pragma once
 
 #include <algorithm>
@@ -10,11 +10,10 @@
 
 namespace silverbirch {
 
-// Enough to hide what memory takes; more would only find their ways again more often.
+// Enough queries to hide the latency of memory. With more of them, paths would have to be searched again more often.
 inline constexpr std::size_t kLargestGroup = 12, kWideGroup = 8;
 static_assert(kLargestGroup <= kMostGrouped);
 
-// Features that look for their ways together.
 class CfTree::Group {
  public:
   explicit Group(const CfTree& tree)
@@ -26,20 +25,20 @@ class CfTree::Group {
         positions_(kLargestGroup * position_floats_),
         rows_(kLargestGroup * dim_) {
     for (std::size_t i = 0; i < kLargestGroup; ++i) {
-      queries_[i].position = positions_.data() + i * position_floats_;
-      travellers_[i].query = searches_[i].query = &queries_[i];
+      route_queries_[i].position = positions_.data() + i * position_floats_;
+      queries_[i].route_query = searches_[i].query = &route_queries_[i];
     }
   }
 
   std::size_t size() const { return size_; }
-  bool all_rows() const { return all_rows_; }  // to be routed by kWardRowRoute
+  bool all_rows() const { return all_rows_; }  // kWardRowRoute applies to all
   void clear() {
     size_ = 0;
     all_rows_ = ward_;
   }
   void add(const Feature& feature) {
     means_[size_] = feature.mean;
-    travellers_[size_++].feature = feature;
+    queries_[size_++].feature = feature;
     all_rows_ = all_rows_ && feature.weight == 1.0;
   }
   void add_row(const double* row, double weight) { add({weight, row, 0.0}); }
@@ -49,16 +48,16 @@ class CfTree::Group {
     add({weight, wide, 0.0});
   }
 
-  // Gives all a path through so many inner nodes.
+  // Makes room for paths through `height` inner nodes.
   void make_paths(std::size_t height) {
     if (steps_.size() >= kLargestGroup * height) return;
     steps_.resize(kLargestGroup * height);
-    for (std::size_t i = 0; i < kLargestGroup; ++i) travellers_[i].path = steps_.data() + i * height;
+    for (std::size_t i = 0; i < kLargestGroup; ++i) queries_[i].path = steps_.data() + i * height;
   }
 
-  Traveller& operator[](std::size_t i) { return travellers_[i]; }
+  Query& operator[](std::size_t i) { return queries_[i]; }
   const double* const* means() const { return means_.data(); }
-  RouteQuery* queries() { return queries_.data(); }
+  RouteQuery* route_queries() { return route_queries_.data(); }
   RowSearch* searches() { return searches_.data(); }
 
  private:
@@ -66,23 +65,23 @@ class CfTree::Group {
   decltype(TreeKernels::widen) widen_;
   bool ward_, all_rows_;
   std::size_t position_floats_, size_ = 0;
-  std::array<Traveller, kLargestGroup> travellers_;
+  std::array<Query, kLargestGroup> queries_;
   std::vector<Step> steps_;
   AlignedFloats positions_;
   std::array<const double*, kLargestGroup> means_;
-  std::array<RouteQuery, kLargestGroup> queries_;
+  std::array<RouteQuery, kLargestGroup> route_queries_;
   std::array<RowSearch, kLargestGroup> searches_;
   std::vector<double> rows_;
 };
 
-// Notices what is beyond the range of the filter.
+// Fills in weight and variance, and turns the filter off (`routed_`) if the feature is beyond the range of the filter.
 inline void CfTree::complete(RouteQuery& query, const Feature& feature) {
   const double variance = feature.sse > 0.0 ? feature.sse / feature.weight : 0.0;
   query.weight = static_cast<float>(feature.weight);
   query.variance = static_cast<float>(variance);
   if (rounded()) {
-    travellers_ += 1.0;
-    // told to be at the origin
+    queries_ += 1.0;
+    // beyond the int16 range, so stored as the origin
     outside_ += query.rounded_norm == 0 && query.squared_norm > 0.25 * reach_ * reach_;
   }
   routed_ = routed_ && query.squared_norm <= kLargestRoutedSquare && variance <= kLargestRoutedVariance &&

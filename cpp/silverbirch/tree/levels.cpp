@@ -1,4 +1,4 @@
-// A CF-tree as plain arrays: its leaves, its levels, and back again.
+// Writes a CF-tree to plain arrays (its leaves, its levels), and restores it from its levels.
 #include <stdexcept>
 #include <utility>
 
@@ -88,7 +88,7 @@ CfTree::CfTree(std::size_t dim, const TreeOptions& options, const TreeLevels& le
         complete(query, stored);
         write(here, {nodes[i], here.count(nodes[i])++}, levels.entries[l][entry]);
         if (!inner) continue;
-        // The leaf pool starts with the node that was made for an empty tree.
+        // The leaf pool already holds node 0, the root of the empty tree.
         const bool reuse = l + 1 == height_ && below.empty();
         below.push_back(reuse ? 0 : pool(height_ - l - 1).create());
         here.child(nodes[i], s) = below.back();
@@ -97,7 +97,7 @@ CfTree::CfTree(std::size_t dim, const TreeOptions& options, const TreeLevels& le
     if (entry != levels.entries[l].size())
       throw std::invalid_argument("a stored tree must hold as many entries as its nodes count");
     if (!inner) leaf_count_ = entry;
-    for (const NodeId node : nodes) move_in(height_ - l, node);
+    for (const NodeId node : nodes) link_entries(height_ - l, node);
     nodes = std::move(below);
   }
 }

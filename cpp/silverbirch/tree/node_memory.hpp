@@ -1,4 +1,4 @@
-// Memory for many pieces of one size that live and die together.
+// Memory for many pieces of one size that are freed together.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,10 @@
 
 namespace silverbirch {
 
-// Pieces never move: growing copies nothing. The first ones are allocated one by one, so that a small tree takes what
-// it needs. A large tree takes whole huge pages, where the system has them: its nodes are visited in no order, and with
-// small pages the first visit of each, and then looking up where it is, take longer than reading it.
+// Pieces never move, so growing copies nothing. The first pieces are allocated one by one, so that a small tree takes
+// only what it needs. Beyond the size of one huge page, pieces come from huge pages where the system has them. A
+// descent visits nodes in random order; with small pages, the page fault at the first visit and later the address
+// translation take longer than reading the node.
 class NodeMemory {
  public:
   explicit NodeMemory(std::size_t piece_bytes) : piece_bytes_(piece_bytes) {}

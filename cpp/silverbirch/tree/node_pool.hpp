@@ -1,4 +1,4 @@
-// Storage for the nodes of one kind, handed out by number. What a node holds is told in tree_kernels.hpp.
+// Storage for the nodes of one kind (inner or leaf), addressed by number. tree_kernels.hpp describes what a node holds.
 #pragma once
 
 #include <algorithm>
@@ -17,17 +17,16 @@ namespace silverbirch {
 
 using NodeId = std::uint32_t;
 
-// What an empty slot's routing copy holds: farther than anything that is routed, near enough not to overflow.
-// Its variance is larger than any that is routed, because for radius and diameter a gap counts for nothing beside a
-// heavy entry.
+// The routing copy of an empty slot: farther than anything that is routed, but near enough not to overflow. Its
+// variance is larger than any that is routed, because radius and diameter hardly depend on the gap to a heavy entry.
 inline constexpr float kFarFromOrigin = 1e17f, kHeavy = 1e30f, kSpread = 1e33f;
 
-// Whether the routing copies start as integers.
+// Whether a new tree has integer routing copies.
 inline bool routed_by_integers(std::size_t dim) { return dim >= kRoundedDimensions && on(Mechanism::integer_routing); }
 
 inline constexpr std::uint64_t kAllBits = ~std::uint64_t{0};
-// The way down sees the weight of an inner entry in steps of a quarter of a power of two, see cf_tree.cpp; or of a half
-// where summing up a node takes longer.
+// The descent rounds the weight of an inner entry down to steps of a quarter of a power of two, see cf_tree.cpp; of a
+// half in many dimensions, where renewing an entry takes longer.
 constexpr std::uint64_t leading_bits(std::size_t dim) { return kAllBits << (52 - (dim <= kFewDimensions ? 2 : 1)); }
 
 inline NodeShape node_shape(std::size_t dim, std::size_t entries, bool ward, std::uint64_t weight_bits, bool rounded) {
@@ -40,7 +39,7 @@ inline NodeShape node_shape(std::size_t dim, std::size_t entries, bool ward, std
           .slots = slots,
           .ward = ward,
           .weight_bits = weight_bits,
-          // a small record lies within one cache line
+          // a small record must not straddle cache lines
           .record_doubles = dim + 2 <= 4 ? 4 : rounded_up(dim + 2, 8),
           .entry_floats = entry_floats,
           .mean_floats = slots * entry_floats,
@@ -54,8 +53,8 @@ inline std::size_t node_bytes(const NodeShape& shape) {
   return shape.slots * shape.record_doubles * sizeof(double) + shape.routing_floats * sizeof(float);
 }
 
-// Not to the nearest cache, which the records of a group would fill, but to the next. GCC takes a function that only
-// prefetches for one that does nothing, and leaves it out; what looks like code keeps it.
+// Prefetches to the second-level cache, because the records of a group would fill the first. GCC removes calls of a
+// function that only prefetches; the empty asm keeps them.
 [[gnu::noinline]] inline void prefetch_long(const double* begin, std::size_t size) {
   for (std::size_t offset = 0; offset < size; offset += 8) __builtin_prefetch(begin + offset, 0, 2);
   asm volatile("");
@@ -79,8 +78,8 @@ class NodePool {
 
   std::size_t size() const { return nodes_.size(); }
   const NodeShape& shape() const { return shape_; }
-  void set_shape(const NodeShape& shape) { shape_ = shape; }  // with another kind of routing copies, to be renewed
-  // For routing copies that take more room.
+  void set_shape(const NodeShape& shape) { shape_ = shape; }  // the caller then renews the routing copies
+  // Moves all records to memory with room for the larger routing copies of `shape`.
   void make_room_for(const NodeShape& shape) {
     NodeMemory memory(silverbirch::node_bytes(shape));
     std::vector<Node> nodes = nodes_;
@@ -99,22 +98,22 @@ class NodePool {
     const double* mean = nodes_[id].records + s * shape_.record_doubles;
     return {mean[shape_.dim], mean, mean[shape_.dim + 1]};
   }
-  // What the routing copy is of.
-  Feature seen_entry(NodeId id, std::size_t s) const {
+  // The entry with the rounded weight that the descent uses.
+  Feature routing_entry(NodeId id, std::size_t s) const {
     const Feature whole = entry(id, s);
-    return {seen_weight(whole.weight, shape_.weight_bits), whole.mean, whole.sse};
+    return {routing_weight(whole.weight, shape_.weight_bits), whole.mean, whole.sse};
   }
   float* routing(NodeId id) { return nodes_[id].routing; }
   const float* routing(NodeId id) const { return nodes_[id].routing; }
 
   std::uint32_t& count(NodeId id) { return nodes_[id].count; }
   std::uint32_t count(NodeId id) const { return nodes_[id].count; }
-  std::uint64_t& last_change(NodeId id) { return nodes_[id].last_change; }  // by the clock of the tree
-  NodeId& parent(NodeId id) { return nodes_[id].parent; }                   // its own number for the root
+  std::uint64_t& last_change(NodeId id) { return nodes_[id].last_change; }  // on the clock of the tree
+  NodeId& parent(NodeId id) { return nodes_[id].parent; }                   // of the root: its own number
   NodeId& child(NodeId id, std::size_t s) { return children_[id * shape_.slots + s]; }
   NodeId child(NodeId id, std::size_t s) const { return children_[id * shape_.slots + s]; }
 
-  // Of a node's routing copies, no part is fetched ahead: that delays what is read at the time.
+  // Prefetches a record only: prefetching routing copies would delay the reads in progress.
   void prefetch_record(NodeId id, std::size_t s) const {
     if (!on(Mechanism::record_prefetch)) return;
     const double* begin = nodes_[id].records + s * shape_.record_doubles;
@@ -129,14 +128,14 @@ class NodePool {
     return s;
   }
 
-  // All but the routing copy.
+  // Copies everything but the routing copy.
   void copy_entry(NodeId to, std::size_t to_slot, NodeId from, std::size_t from_slot) {
     std::copy_n(record(from, from_slot), shape_.dim + 2, record(to, to_slot));
     if (has_children_) child(to, to_slot) = child(from, from_slot);
   }
 
-  // Empties a slot for the routing, so that it is never the nearest; its record may stay. Searches among integers leave
-  // out empty slots by themselves.
+  // Makes a slot empty for the filter, so that it is never the nearest; its record may stay. Searches of integers skip
+  // empty slots anyway.
   void clear_routing(NodeId id, std::size_t s) {
     if (shape_.steps > 0.0f) return;
     float* means = routing(id);
@@ -156,7 +155,7 @@ class NodePool {
   }
 
  private:
-  // All that the way through a node asks for before its memory is looked at.
+  // What a descent needs of a node before it reads the memory of the node.
   struct Node {
     double* records;
     float* routing;

@@ -13,30 +13,31 @@ namespace silverbirch {
 
 namespace {
 
-constexpr std::size_t kNoLimit = std::size_t{1} << 62;  // still exact as a double
-// So many rows tell the medians to about a hundredth of the mass.
+constexpr std::size_t kNoLimit = std::size_t{1} << 62;  // exact as a double
+// 2048 rows give the medians to about a hundredth of the mass.
 constexpr std::size_t kPilotRows = 2048;
-// More parts than threads, so that no thread waits long for another with more to do.
+// More parts than most machines have threads, so that no thread waits long for one with more work.
 constexpr std::size_t kMostParts = 32;
 constexpr std::size_t kLeastLeavesOfPart = 512, kLeastNodesOfPart = 16;
 
-// A block takes some milliseconds: long enough for threads to be worth starting, short enough to stop in time.
+// A block takes a few milliseconds: long enough for threads to pay, short enough to react to an interrupt.
 constexpr std::size_t kShortestBlock = 1024, kLongestBlock = 65536, kOperationsOfBlock = std::size_t{1} << 25;
-constexpr std::size_t kOperationsOfThread = std::size_t{1} << 17;  // that make another one worth starting
+constexpr std::size_t kOperationsOfThread = std::size_t{1} << 17;  // the least work that pays for another thread
 
-// All parts are rebuilt when less than a hundredth of a limit is left, or so few leaves for each part: they would be
-// shared out one by one.
+// All parts are rebuilt when less than a hundredth of a limit is left, or fewer than this many leaves per part: smaller
+// shares would make meetings too frequent.
 constexpr std::size_t kLeastShare = 4;
-// The part that grows fastest should use this share of its share, so that chance does not make it use up all.
+// An interval is so long that the fastest growing part should use this fraction of its share; the rest is a margin for
+// chance.
 constexpr double kUseOfShare = 0.5;
-// An interval is at most so many times as long as one in which nothing could go wrong.
+// An interval is at most this many times as long as one in which every row could become a leaf.
 constexpr std::size_t kLongestInterval = 16;
 
-// Rows of the caller, and how to hand some of them to the tree of a part.
+// Rows of the caller, and how to insert some of them into the tree of a part.
 template <class Scalar>
 struct RowBatch {
   const Scalar* rows;
-  const double* weights;  // or null
+  const double* weights;  // may be null
   std::size_t size, dim;
 
   double weight(std::size_t i) const { return weights ? weights[i] : 1.0; }
@@ -44,7 +45,7 @@ struct RowBatch {
   void insert_range(CfTree& tree, std::size_t begin, std::size_t end, const Progress& progress) const {
     tree.insert_rows(mean(begin), weights ? weights + begin : nullptr, end - begin, progress);
   }
-  // chosen: counted from `begin` on
+  // Inserts the rows begin + chosen[i].
   void insert_chosen(CfTree& tree, std::size_t begin, const std::uint32_t* chosen, std::size_t count) const {
     tree.insert_chosen(mean(begin), weights ? weights + begin : nullptr, chosen, count);
   }
@@ -67,7 +68,8 @@ struct FeatureBatch {
   }
 };
 
-// From `begin` on, until so many rows of positive weight are passed: where that ends, and how many they are.
+// Passes rows from `begin` on until `most` rows of positive weight are passed, or all. Returns the end of these rows
+// and how many of them have positive weight.
 template <class Batch>
 std::pair<std::size_t, std::size_t> next_rows(const Batch& batch, std::size_t begin, std::size_t end,
                                               std::size_t most) {
@@ -76,7 +78,7 @@ std::pair<std::size_t, std::size_t> next_rows(const Batch& batch, std::size_t be
   return {i, count};
 }
 
-// Backwards, as in a rebuild.
+// Reverses the order, as a rebuild does.
 Features backwards(const Features& leaves) {
   Features turned{leaves.dim, {}, {}, {}};
   for (std::size_t i = leaves.size(); i-- > 0;) turned.push_back(leaves[i]);
@@ -102,7 +104,7 @@ std::size_t part_count_for(std::size_t dim, const TreeOptions& options) {
 }
 
 struct PartitionedTree::Queue {
-  std::vector<std::uint32_t> rows;  // counted from the first of the block on
+  std::vector<std::uint32_t> rows;  // relative to the first row of the block
   std::size_t done = 0;
 
   std::size_t waiting_before(std::size_t end) const {
@@ -143,7 +145,7 @@ void PartitionedTree::insert_features(const FeaturesView& features, const Progre
 
 template <class Batch>
 void PartitionedTree::insert(const Batch& batch, const Progress& progress) {
-  if (interval_.left == 0) meet(progress);  // an interrupt put it off
+  if (interval_.left == 0) meet(progress);  // the last meeting was interrupted
   for (std::size_t begin = 0; begin < batch.size;) {
     progress(begin, batch.size);
     const std::size_t end = std::min(begin + block_length(), batch.size);
@@ -157,7 +159,7 @@ void PartitionedTree::insert(const Batch& batch, const Progress& progress) {
   progress(batch.size, batch.size);
 }
 
-// Until the space is divided, or for good. Returns where that ends.
+// Inserts rows into the only tree, up to the meeting that divides the space. Returns the end of the rows inserted.
 template <class Batch>
 std::size_t PartitionedTree::insert_into_one(const Batch& batch, std::size_t begin, std::size_t end,
                                              const Progress& progress) {
@@ -179,7 +181,7 @@ void PartitionedTree::insert_block(const Batch& batch, std::size_t begin, std::s
   for (std::size_t first = begin; first < end;) {
     const auto [last, count] = next_rows(batch, first, end, interval_.left);
     for (std::size_t p = 0; p < queues.size(); ++p) waiting[p] = queues[p].waiting_before(last - begin);
-    // The longest first, so that in the end no thread has much to do while the others wait.
+    // The longest queues first, so that threads finish at about the same time.
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, std::greater(), [&](std::size_t p) { return waiting[p]; });
     for_each_part(threads_for(count), [&](std::size_t i) {
@@ -209,15 +211,15 @@ void PartitionedTree::for_each_part(std::size_t threads, Work work) const {
   });
 }
 
-// The rows of each part, in their order; those of no weight are left out.
+// The rows of each part, in their order. Rows of weight zero are left out.
 template <class Batch>
 std::vector<PartitionedTree::Queue> PartitionedTree::queues_of(const Batch& batch, std::size_t begin,
                                                                std::size_t end) const {
   constexpr std::size_t piece = 4096;
   const std::size_t count = end - begin, pieces = (count + piece - 1) / piece, threads = threads_for(count);
-  std::vector<Queue> queues(parts_.size() + 1);  // the last is for rows of no weight
+  std::vector<Queue> queues(parts_.size() + 1);  // the last queue is for rows of weight zero
   std::vector<std::uint32_t> part_of_row(count);
-  // How many rows of a piece are of a part; then where they go.
+  // First the number of rows of each piece in each part, then where these rows begin in the queue of the part.
   std::vector<std::size_t> places(pieces * queues.size());
   parallel_for(count, piece, threads, no_progress, [&](std::size_t first, std::size_t last) {
     partition_.parts_of(batch.mean(begin + first), last - first, part_of_row.data() + first);
@@ -243,7 +245,7 @@ std::vector<PartitionedTree::Queue> PartitionedTree::queues_of(const Batch& batc
   return queues;
 }
 
-// The tree of the first rows becomes one for each part.
+// Divides the space, and moves the leaves of the first tree to one tree for each part.
 void PartitionedTree::divide() {
   const CfTree pilot = std::move(parts_.front());
   const Features leaves = backwards(pilot.leaves());
@@ -253,7 +255,7 @@ void PartitionedTree::divide() {
   std::vector<Features> of_part(count, Features{dim_, {}, {}, {}});
   for (std::size_t i = 0; i < leaves.size(); ++i) of_part[partition_.part_of(leaves[i].mean)].push_back(leaves[i]);
   TreeOptions options = options_;
-  options.squared_threshold = 0.0;  // for now: the leaves are moved, not merged
+  options.squared_threshold = 0.0;  // so that leaves are moved, not merged
   parts_.clear();
   for (const Features& own : of_part) {
     parts_.emplace_back(dim_, options);
@@ -269,7 +271,7 @@ void PartitionedTree::meet(const Progress& progress) {
   share_room({});
 }
 
-// Of the part that grew fastest since the last meeting.
+// The growth of the part that grew fastest since the last meeting.
 PartitionedTree::Growth PartitionedTree::fastest_growth() const {
   if (interval_.rows == 0) return {};
   double leaves = 0.0, nodes = 0.0;
@@ -281,14 +283,15 @@ PartitionedTree::Growth PartitionedTree::fastest_growth() const {
     const TreeOptions& limits = part.options();
     leaves = std::max(leaves, grown(part.leaf_count(), limits.max_leaves, interval_.share.leaves));
     nodes = std::max(nodes, grown(part.node_count(), limits.max_nodes, interval_.share.nodes));
-    if (part.rebuild_count() > 0)  // it used up its share, and would have gone on
+    if (part.rebuild_count() > 0)  // it used up its share and would have grown further
       leaves = std::max(leaves, 2.0 * static_cast<double>(interval_.share.leaves));
   }
   const double rows = static_cast<double>(interval_.rows);
-  return {(leaves + 1.0) / rows, (nodes + 1.0) / rows};  // small numbers vary by chance
+  return {(leaves + 1.0) / rows, (nodes + 1.0) / rows};  // + 1 because small counts vary by chance
 }
 
-// While only exact duplicates are merged, nothing is given away: there may be just as many different rows as leaves.
+// While only exact duplicates merge (threshold zero), no room is kept free: the data may have exactly as many different
+// rows as leaves are allowed.
 bool PartitionedTree::is_full() const {
   const TreeSize size = size_of(parts_);
   const TreeSize least =
@@ -298,8 +301,9 @@ bool PartitionedTree::is_full() const {
   return size.leaves + least.leaves > options_.max_leaves || size.nodes + least.nodes > options_.max_nodes;
 }
 
-// Begins an interval. No part may grow beyond an equal share of the room, unless so few rows follow that all of them
-// could become leaves: then only the last one of them can be too many, and the next meeting follows it at once.
+// Begins an interval, in which each part may grow by an equal share of the room. If every row of the interval could
+// become a leaf without exceeding the limits by more than one, shares are not needed: only the last row can exceed a
+// limit, and a meeting follows it at once.
 void PartitionedTree::share_room(const Growth& growth) {
   const TreeSize size = size_of(parts_);
   const TreeSize room{options_.max_leaves - std::min(size.leaves, options_.max_leaves),

@@ -1,15 +1,15 @@
-// The CF-tree that everyone uses: a bounded number of leaves, in one part or several, on any number of threads.
+// The CF-tree that users have: a bounded number of leaves, in one part or several, on any number of threads.
 //
-// The first rows go into one part. In few dimensions, its leaves then say where to divide the space into parts of about
-// equal mass; from then on every row goes to the tree of its part. A part is a smaller tree, so rows find their leaf
-// sooner and are absorbed by a nearer one, and the parts can grow side by side. The number of parts follows from the
-// dimensions and the limits, never from the threads.
+// The first rows go into one tree. In few dimensions, the leaves of this tree then say where to divide the space into
+// parts of about equal mass; each part has a tree of its own, and every later row goes to the tree of its part. Smaller
+// trees have shorter paths, rows are absorbed by nearer leaves, and threads work on different parts. The number of
+// parts follows from the dimensions and the limits, never from the threads.
 //
-// The limits are those of all parts together. At a *meeting*, each part is given an equal share of the room that is
-// left, and the number of rows until the next meeting is chosen so that no part should use up its share before; one
-// that does is rebuilt alone. When little room is left, all parts are rebuilt with the same larger threshold. Meetings
-// are so many rows of the stream apart, whatever the chunks it comes in, and between two of them the tree of a part
-// depends on its own rows only. So neither chunks nor threads change a bit.
+// The limits hold for all parts together. At a *meeting*, each part gets an equal share of the room that is left. The
+// number of rows until the next meeting is chosen so that no part should use up its share before; a part that does is
+// rebuilt alone. When little room is left, all parts are rebuilt with the same larger threshold. Meetings are counted
+// in rows of the whole stream, however it is cut into chunks. Between two meetings, the tree of a part depends on its
+// own rows only. So neither chunks nor threads change a bit.
 #pragma once
 
 #include <algorithm>
@@ -26,45 +26,45 @@ namespace silverbirch {
 
 class PartitionedTree {
  public:
-  PartitionedTree(PartitionedTree&&) = default;  // moved, never copied
+  PartitionedTree(PartitionedTree&&) = default;
   PartitionedTree& operator=(PartitionedTree&&) = default;
 
-  // What the tree of one part holds, and what its limits and rebuilds were since the last meeting.
+  // The tree of one part, its limits, and its rebuilds since the last meeting.
   struct Part {
-    TreeLevels levels;  // none if the part is empty
+    TreeLevels levels;  // no levels if the part is empty
     double total_weight = 0.0, squared_threshold = 0.0;
     TreeSize limits;
     std::size_t rebuild_count = 0;
   };
-  // From one meeting to the next, in rows of positive weight. The first one divides the space.
+  // The time from one meeting to the next, in rows of positive weight. The first meeting divides the space.
   struct Interval {
     std::size_t rows = 0, left = 0;
-    TreeSize share;  // of the room that was left at its beginning: how much each part may grow
+    TreeSize share;  // how much each part may grow in this interval
   };
-  // All there is to say about a tree: restored from it, the tree continues to the same bits.
+  // The whole state of a tree: a tree restored from it continues to the same bits.
   struct State {
     SpacePartition partition;
     std::vector<Part> parts;
     Interval interval;
     std::size_t rebuild_count = 0;
   };
-  static constexpr std::size_t kNever = std::size_t{1} << 62;  // rows until the meeting of a tree that has none
+  static constexpr std::size_t kNever = std::size_t{1} << 62;  // `left` of a tree that stays one part
 
   PartitionedTree(std::size_t dim, const TreeOptions& options);
   PartitionedTree(std::size_t dim, const TreeOptions& options, const State& state);
 
-  void set_threads(std::size_t threads) { threads_ = std::max<std::size_t>(threads, 1); }  // one, unless set
+  void set_threads(std::size_t threads) { threads_ = std::max<std::size_t>(threads, 1); }  // default: one
 
-  // Rows of finite values; weights may be null (all one), a weight of zero leaves the row out. When `progress` throws,
-  // the rows before that moment are in the tree and the others are not.
+  // Inserts rows of finite values. `weights` may be null (all one); a row of weight zero is left out. If `progress`
+  // throws, the rows before that moment are in the tree and the others are not.
   template <class Scalar>
   void insert_rows(const Scalar* rows, const double* weights, std::size_t row_count, const Progress& progress);
-  // The same, of any values: throws std::invalid_argument at the first that is not finite or too large to square, and
-  // the tree is as it was.
+  // Inserts rows of any values. Throws std::invalid_argument, and leaves the tree as it was, if a value is not finite
+  // or too large to square.
   template <class Scalar>
   void check_and_insert(const Scalar* rows, const double* weights, std::size_t row_count, const Progress& progress);
   void insert_features(const FeaturesView& features, const Progress& progress);
-  // For features that are coarser than this tree, such as the leaves of another one.
+  // For inserting features that are coarser than this tree, such as the leaves of another tree.
   void raise_threshold(double squared_threshold);
 
   Features leaves() const;  // part by part, each depth first
@@ -80,7 +80,7 @@ class PartitionedTree {
   std::size_t memory_bytes() const;
 
  private:
-  struct Growth {  // leaves and nodes a row; any, if that is not known
+  struct Growth {  // new leaves and nodes per row; infinite if not known
     double leaves = std::numeric_limits<double>::infinity(), nodes = std::numeric_limits<double>::infinity();
   };
   struct Queue;  // the rows of a block that wait to be inserted into one part
@@ -110,10 +110,10 @@ class PartitionedTree {
   SpacePartition partition_;
   std::vector<CfTree> parts_;
   Interval interval_;
-  std::size_t rebuild_count_ = 0;  // before the last meeting
+  std::size_t rebuild_count_ = 0;  // up to the last meeting
 };
 
-// How many parts such a tree is to have: a power of two.
+// The number of parts that such a tree is divided into: a power of two.
 std::size_t part_count_for(std::size_t dim, const TreeOptions& options);
 
 }  // namespace silverbirch

@@ -13,7 +13,7 @@ namespace silverbirch {
 
 namespace {
 
-// What a limit allows after a rebuild. A limit too small to leave room in whole numbers may be used up.
+// How much of a limit may be used after a rebuild. A limit below 20 may be used up: kLeastRoom of it is less than one.
 std::size_t after_rebuild(std::size_t limit) {
   return limit - static_cast<std::size_t>(kLeastRoom * static_cast<double>(limit));
 }
@@ -22,7 +22,7 @@ bool exceeds(const TreeSize& size, const TreeSize& limits) {
   return size.leaves > limits.leaves || size.nodes > limits.nodes;
 }
 
-// The parts of a rebuild, each by one thread at a time.
+// The trees of all parts. Each step of a rebuild works on the parts in parallel, one thread per part.
 class Parts {
  public:
   Parts(std::span<CfTree> trees, std::size_t threads, const Progress& progress)
@@ -54,7 +54,7 @@ class Parts {
     }
   }
 
-  // The variance of all that the trees hold.
+  // The variance of all data in the trees.
   double data_scale() const {
     Features whole{trees_[0].dim(), {}, {}, {}};
     for (const CfTree& tree : trees_) {
@@ -77,7 +77,7 @@ class Parts {
 
   std::span<CfTree> trees_;
   std::size_t threads_;
-  Progress progress_;  // polls that of the caller: a part that is done is no row inserted
+  Progress progress_;  // only polls the progress of the caller, because a finished part is no inserted row
 };
 
 }  // namespace
@@ -88,9 +88,8 @@ TreeSize size_of(std::span<const CfTree> parts) {
   return size;
 }
 
-// Terminates: the limits grow by a constant factor at least, and once they exceed the spread of the data every feature
-// is absorbed by the first leaf it meets. The smaller trees are built beside the old ones, so that an interrupt
-// loses nothing.
+// Terminates, because the limits grow by at least a constant factor, and once they exceed the spread of the data the
+// first leaf absorbs every feature. The smaller trees are built beside the old ones, so an interrupt loses nothing.
 std::size_t rebuild(std::span<CfTree> trees, const TreeSize& limits, std::size_t threads, const Progress& progress) {
   const Parts parts(trees, threads, progress);
   const TreeSize wanted{after_rebuild(limits.leaves), after_rebuild(limits.nodes)};
@@ -104,13 +103,14 @@ std::size_t rebuild(std::span<CfTree> trees, const TreeSize& limits, std::size_t
   MergeExtent extent;
   std::size_t rounds = 0;
   do {
-    // Too many nodes for the memory do not say how many leaves are too many: some, then.
+    // If there are too many nodes but not too many leaves, free at least kLeastRoom of the leaves.
     const double leaves = static_cast<double>(size_of(trees).leaves);
     const double share_to_free = std::max((leaves - static_cast<double>(wanted.leaves)) / leaves, kLeastRoom);
     extent = merge_limits(extent, parts.sibling_merges(), share_to_free, room, least_growth, squared_threshold,
                           parts.data_scale());
     std::vector<CfTree> smaller = parts.merged(extent);
-    // Where all distances are about the same, as in many dimensions, little more than what frees nothing merges all.
+    // In many dimensions all distances are about the same: a limit slightly above one that frees too few leaves may
+    // merge almost all. Then search between the two.
     for (int halvings = 0; failed > 0.0 && size_of(smaller).leaves < wanted.leaves / 4 && halvings < kMostHalvings;
          ++halvings) {
       const double between = std::sqrt(failed) * std::sqrt(extent.squared_cost);
@@ -134,12 +134,12 @@ std::size_t rebuild(std::span<CfTree> trees, const TreeSize& limits, std::size_t
 CfTree CfTree::merged(const MergeExtent& limits, const Progress& progress) const {
   TreeOptions options = options_;
   options.squared_threshold = limits.squared_size;
-  options.max_leaves = options.max_nodes = std::numeric_limits<std::size_t>::max();  // one step at a time
+  options.max_leaves = options.max_nodes = std::numeric_limits<std::size_t>::max();  // no rebuild within a rebuild
   CfTree smaller(dim_, options);
-  if (smaller.rounded() && !rounded()) smaller.use_floats();  // they were too coarse for this data
+  if (smaller.rounded() && !rounded()) smaller.use_floats();  // integers were too coarse for this data
   smaller.squared_merge_cost_ = limits.squared_cost;
   smaller.set_frame(root_entries());
-  // Backwards, so that the leaves that were created together do not meet again in the same order.
+  // In reverse order, so that leaves created together are not inserted in the same order again.
   std::vector<Step> leaves;
   leaves.reserve(leaf_count_);
   for (const NodeId node : leaf_nodes())
@@ -161,8 +161,8 @@ CfTree CfTree::merged(const MergeExtent& limits, const Progress& progress) const
   return smaller;
 }
 
-// For the leaves of some nodes, evenly chosen, the cheapest merge inside the node. Chosen by their place in the tree,
-// not by their number in the pool, which is another one after the tree was stored and restored.
+// Samples nodes evenly, by their position in the tree. Their numbers in the pool would not do: they change when the
+// tree is stored and restored.
 std::vector<MergeExtent> CfTree::sibling_merges(std::size_t sampled_leaves, const Progress& progress) const {
   std::vector<MergeExtent> merges;
   std::vector<double> costs;

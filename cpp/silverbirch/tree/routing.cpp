@@ -1,4 +1,4 @@
-// How the routing copies of a CF-tree are kept, and searched. None of this changes the tree: it is a filter.
+// Keeps and searches the routing copies of a CF-tree. They are only a filter: nothing here changes the tree.
 #include <algorithm>
 #include <cmath>
 
@@ -8,16 +8,16 @@ namespace silverbirch {
 
 namespace {
 
-// The reach of steps stays where their squares, and the squares of what they lead to, are floats.
+// Within these bounds, squared steps and squared distances within the reach neither overflow nor underflow a float.
 constexpr double kLeastReach = 1e-10, kLargestReach = 1e15;
 
-// Where more exact distances than this follow a search among integers in the mean, floats are faster.
+// If searches of integers need more exact distances than this on average, floats are faster.
 constexpr double kMostDoubts = 0.5;
 
 }  // namespace
 
-// Sets the origin amid these features. Integers: steps lead as far as nine tenths of them and a fifth farther, because
-// a few far away must not make steps coarse for all others.
+// Sets the origin to the mean of these features. Integers: the steps reach 1.2 times as far as nine tenths of the
+// features, because a few far outliers must not make the steps coarse for all others.
 void CfTree::set_frame(const Features& amid, double least_reach) {
   const Features sum = sum_of(amid);
   if (amid.size() > 0) origin_ = sum.mean;
@@ -30,7 +30,7 @@ void CfTree::set_frame(const Features& amid, double least_reach) {
   std::sort(squared_reaches.begin(), squared_reaches.end());
   const double usual = std::sqrt(squared_reaches[squared_reaches.size() * 9 / 10]);
   reach_ = std::clamp(std::max(1.2 * usual, least_reach), kLeastReach, kLargestReach);
-  outside_ = travellers_ = searches_ = doubts_ = 0.0;
+  outside_ = queries_ = searches_ = doubts_ = 0.0;
   for (NodePool* nodes : {&inner_, &leaf_}) {
     NodeShape shape = nodes->shape();
     shape.steps = static_cast<float>(kUsualSteps / reach_);
@@ -38,13 +38,13 @@ void CfTree::set_frame(const Features& amid, double least_reach) {
   }
 }
 
-// Integers need a frame that holds most of the data, and steps that are fine enough for it. Looked at before a group
-// goes down, and changed so seldom that it takes no longer than the insertions between.
+// Integers need a frame that holds most of the data, and steps fine enough to tell entries apart. Called before each
+// group. It changes the routing copies so seldom that this takes no longer than the insertions in between.
 void CfTree::adapt_routing() {
   const double leaves = static_cast<double>(leaf_count_);
   if (doubts_ > kMostDoubts * searches_ + 2.0 * leaves + 1024.0) {
     use_floats();
-  } else if (8.0 * outside_ > 64.0 + travellers_ + leaves) {
+  } else if (8.0 * outside_ > 64.0 + queries_ + leaves) {
     set_frame(root_entries(), 2.0 * reach_);
     renew_routing();
   }
@@ -54,7 +54,7 @@ void CfTree::use_floats() {
   const auto of_floats = [&](const NodeShape& shape) {
     return node_shape(dim_, shape.slots, shape.ward, shape.weight_bits, false);
   };
-  for (NodePool* nodes : {&inner_, &leaf_}) nodes->make_room_for(of_floats(nodes->shape()));  // may fail
+  for (NodePool* nodes : {&inner_, &leaf_}) nodes->make_room_for(of_floats(nodes->shape()));  // may throw
   for (NodePool* nodes : {&inner_, &leaf_}) nodes->set_shape(of_floats(nodes->shape()));
   kernels_ = &tree_kernels(dim_);
   renew_routing();
@@ -75,14 +75,14 @@ void CfTree::prepare(Group& group, std::size_t first) {
     has_origin_ = true;
   }
   const std::size_t count = group.size() - first;
-  RouteQuery* queries = group.queries() + first;
-  kernels_->positions(group.means() + first, count, origin_.data(), leaf_.shape(), queries);
-  if (group.all_rows() && !rounded()) {  // all at once; their routes do not ask for weight and variance
+  RouteQuery* route_queries = group.route_queries() + first;
+  kernels_->positions(group.means() + first, count, origin_.data(), leaf_.shape(), route_queries);
+  if (group.all_rows() && !rounded()) {  // kWardRowRoute does not use weight and variance
     bool near = total_weight_ + static_cast<double>(count) <= kLargestRoutedWeight;
-    for (std::size_t i = 0; i < count; ++i) near &= queries[i].squared_norm <= kLargestRoutedSquare;
+    for (std::size_t i = 0; i < count; ++i) near &= route_queries[i].squared_norm <= kLargestRoutedSquare;
     routed_ = routed_ && near;
   } else {
-    for (std::size_t i = 0; i < count; ++i) complete(queries[i], group[first + i].feature);
+    for (std::size_t i = 0; i < count; ++i) complete(route_queries[i], group[first + i].feature);
   }
 }
 
@@ -91,25 +91,25 @@ std::size_t CfTree::route(const Feature& feature) const {
   return row ? kWardRowRoute : route_of(options_.distance);
 }
 
-// The least distant entry, the lowest slot among equals. The filter tells which come into question, doubles decide.
-std::uint32_t CfTree::nearest_entry(const NodePool& nodes, NodeId node, const Traveller& traveller) {
+// The nearest entry; the lowest slot among equals. The filter finds the candidates, exact distances decide.
+std::uint32_t CfTree::nearest_entry(const NodePool& nodes, NodeId node, const Query& query) {
   const std::size_t count = nodes.count(node);
   if (count == 0) return 0;
   Candidates candidates{};
   if (routed_) {
-    candidates = kernels_->nearest_entry[route(traveller.feature)](nodes.routing(node), nodes.shape(), count,
-                                                                   *traveller.query, values_.data());
+    candidates = kernels_->nearest_entry[route(query.feature)](nodes.routing(node), nodes.shape(), count,
+                                                               *query.route_query, values_.data());
     searches_ += 1.0;
     if (candidates.sure) return static_cast<std::uint32_t>(candidates.slot);
   }
   const auto distance_to = [&](std::size_t s) {
     doubts_ += 1.0;
-    return squared_distance(options_.distance, traveller.feature, nodes.seen_entry(node, s));
+    return squared_distance(options_.distance, query.feature, nodes.routing_entry(node, s));
   };
-  // The likely one first: its distance limits the others.
+  // The likely candidate first: its distance limits the others.
   std::size_t nearest = candidates.slot;
   double least = distance_to(nearest);
-  const float limit = limit_of_others(traveller, least, candidates.limit);
+  const float limit = limit_of_others(query, least, candidates.limit);
   for (std::size_t s = 0; s < count; ++s) {
     if ((routed_ && values_[s] > limit) || s == candidates.slot) continue;
     const double squared = distance_to(s);
@@ -121,13 +121,14 @@ std::uint32_t CfTree::nearest_entry(const NodePool& nodes, NodeId node, const Tr
   return static_cast<std::uint32_t>(nearest);
 }
 
-// How much the filter's value of another entry may be, once the distance of one is known. The filter of integers had to
-// leave room for the rounding of both; where the root of the distance is that of its value, less will do.
-float CfTree::limit_of_others(const Traveller& traveller, double squared, float limit) const {
+// The largest filter value that another candidate may have, once the exact distance of one candidate is known. The
+// filter of integers allowed for the rounding of both entries. Where the root of the distance is the root of the filter
+// value, the exact distance gives a tighter limit.
+float CfTree::limit_of_others(const Query& query, double squared, float limit) const {
   const bool has_root = options_.distance == CfDistance::ward || options_.distance == CfDistance::centroid;
   if (!rounded() || !has_root) return limit;
-  const double value = options_.distance == CfDistance::ward ? squared / traveller.feature.weight : squared;
-  return std::min(limit, limit_of_root(static_cast<float>(std::sqrt(value)) + traveller.query->error));
+  const double value = options_.distance == CfDistance::ward ? squared / query.feature.weight : squared;
+  return std::min(limit, limit_of_root(static_cast<float>(std::sqrt(value)) + query.route_query->error));
 }
 
 }  // namespace silverbirch

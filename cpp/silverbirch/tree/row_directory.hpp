@@ -1,5 +1,5 @@
-// Where the rows of a tree that does not aggregate yet are, so that an exact duplicate finds its leaf. The way down the
-// tree alone may end at another one.
+// Maps rows to their leaf node while the threshold is zero, so that an exact duplicate finds its leaf. The descent
+// alone may end at another leaf.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ class RowDirectory {
  public:
   void put(std::uint64_t hash_of_row, NodeId leaf_node) { node_of_[hash_of_row] = leaf_node; }
 
-  // The node that would hold the row if the tree has it; whether it does has to be looked up there.
+  // The leaf node recorded last for this hash. The caller compares rows there, because hashes may collide.
   std::optional<NodeId> find(std::uint64_t hash_of_row) const {
     const auto found = node_of_.find(hash_of_row);
     return found == node_of_.end() ? std::nullopt : std::optional(found->second);

@@ -11,7 +11,7 @@ namespace silverbirch {
 
 namespace {
 
-constexpr int kPowerIterations = 8;  // any direction of much variance will do
+constexpr int kPowerIterations = 8;  // enough: any direction of large variance will do
 
 Features sum_of(const Features& sample, const std::vector<std::size_t>& members) {
   Features total{sample.dim, {0.0}, std::vector<double>(sample.dim), {0.0}};
@@ -30,8 +30,8 @@ std::vector<double> column_spreads(const Features& sample, const std::vector<std
   return spreads;
 }
 
-// The first principal component of the means, by power iteration from the column of the greatest variance; that column
-// if there is no variance.
+// The first principal component of the means, by power iteration from the column of greatest variance. Without variance
+// it is that column.
 std::vector<double> principal_direction(const Features& sample, const std::vector<std::size_t>& members) {
   const std::size_t dim = sample.dim;
   const std::vector<double> center = sum_of(sample, members).mean;

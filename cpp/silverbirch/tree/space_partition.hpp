@@ -1,6 +1,6 @@
-// Parts of the space of about equal mass: the leaves of a binary tree of planes. Each is at right angles to the
-// direction in which what is on its side varies most (the first principal component) and goes through the weighted
-// median: such a cut runs through the fewest clusters. In many dimensions no single column does as well.
+// Divides the space into parts of about equal mass, the leaves of a binary tree of planes. Each plane is perpendicular
+// to the direction in which the sample on its side varies most (the first principal component), and goes through the
+// weighted median. Such a cut runs through few clusters; in many dimensions, no single column does as well.
 #pragma once
 
 #include <cstddef>
@@ -16,14 +16,14 @@ class SpacePartition {
   SpacePartition() = default;  // one part, the whole space
   // part_count: a power of two
   SpacePartition(const Features& sample, std::size_t part_count);
-  // normals: row-major, one row for each offset; the planes below plane i are 2i + 1 and 2i + 2
+  // normals: row-major, one row for each offset; the children of plane i are the planes 2i + 1 and 2i + 2
   SpacePartition(std::size_t dim, std::vector<double> normals, std::vector<double> offsets);
 
   std::size_t size() const { return offsets_.size() + 1; }
   const std::vector<double>& normals() const { return normals_; }
   const std::vector<double>& offsets() const { return offsets_; }
 
-  // For each of these rows, which follow each other.
+  // Writes the part of each row.
   template <class Scalar>
   void parts_of(const Scalar* rows, std::size_t count, std::uint32_t* parts) const {
     switch (dim_) {
@@ -47,7 +47,8 @@ class SpacePartition {
   }
 
  private:
-  // Dim: of the rows, if it is known when this is compiled: the loops are so short that counting takes longer; else 0.
+  // Dim: the number of dimensions if it is known at compile time, else 0. In loops this short, counting would take
+  // longer than the sums.
   template <std::size_t Dim, class Scalar>
   void find_parts(const Scalar* rows, std::size_t count, std::uint32_t* parts) const {
     const std::size_t dim = Dim ? Dim : dim_, planes = offsets_.size();
@@ -60,10 +61,10 @@ class SpacePartition {
     }
   }
 
-  // How far a row is along the normal of a plane. Four sums side by side, for speed.
+  // The dot product of a row and the normal of a plane. Four sums side by side, for speed.
   template <std::size_t Dim, class Scalar>
-  static double along(const double* normal, const Scalar* row, std::size_t any_dim) {
-    const std::size_t dim = Dim ? Dim : any_dim;
+  static double along(const double* normal, const Scalar* row, std::size_t runtime_dim) {
+    const std::size_t dim = Dim ? Dim : runtime_dim;
     double sums[4] = {0.0, 0.0, 0.0, 0.0};
     std::size_t k = 0;
     if (dim >= 4)

@@ -1,4 +1,4 @@
-// How an overfull node of a CF-tree becomes two.
+// Splits an overfull node of a CF-tree in two.
 #include <algorithm>
 #include <utility>
 
@@ -8,13 +8,13 @@ namespace silverbirch {
 
 namespace {
 
-// Rounds of k-means at a split.
+// The most rounds of k-means in a split.
 constexpr int kHalvingRounds = 4;
 
 }  // namespace
 
-// Tells what a node refers to where it is now: the children of an inner node, the rows of a leaf.
-void CfTree::move_in(std::size_t level, NodeId node) {
+// Records where the entries of a node are now: the parent of its children, or the leaf node of its rows.
+void CfTree::link_entries(std::size_t level, NodeId node) {
   if (level > 0)
     for (std::size_t s = 0; s < inner_.count(node); ++s) pool(level - 1).parent(inner_.child(node, s)) = node;
   else if (options_.squared_threshold == 0.0)
@@ -27,7 +27,7 @@ void CfTree::split_upwards(NodeId overfull, std::vector<Step> path) {
   for (std::size_t level = 0;; ++level) {
     NodePool& nodes = pool(level);
     const NodeId sibling = split(nodes, overfull);
-    move_in(level, sibling);
+    link_entries(level, sibling);
     if (level == height_) {
       last_growth_ = clock_;
       root_ = inner_.create();
@@ -49,11 +49,11 @@ void CfTree::split_upwards(NodeId overfull, std::vector<Step> path) {
   }
 }
 
-// Splits in two: each entry goes to the nearer of a far pair, equals to the smaller side, and then to the nearer of the
-// means of the halves. Returns the new node.
+// Splits a node and returns the new sibling. Each entry goes to the nearer of two seeds far from each other, and to the
+// smaller side if both are equally near. Then rounds of k-means make the halves compact.
 NodeId CfTree::split(NodePool& nodes, NodeId node) {
   const std::size_t count = nodes.count(node);
-  look_at(nodes, node);
+  gather_entries(nodes, node);
   const auto [left_seed, right_seed] = far_pair();
   std::size_t left_count = 1, right_count = 1;
   goes_right_.assign(count, 0);
@@ -78,16 +78,16 @@ NodeId CfTree::split(NodePool& nodes, NodeId node) {
   return sibling;
 }
 
-void CfTree::look_at(const NodePool& nodes, NodeId node) {
+void CfTree::gather_entries(const NodePool& nodes, NodeId node) {
   entries_.clear();
   for (std::size_t s = 0; s < nodes.count(node); ++s) entries_.push_back(nodes.entry(node, s));
 }
 
-// One step of k-means on the means of the entries, weights aside: compact halves make the way down go wrong less often.
-// False if nothing changed.
+// One round of k-means on the means of the entries, without weights. Compact halves make the descent miss the nearest
+// leaf less often. Returns false if nothing changed.
 bool CfTree::halve_by_means() {
   const std::size_t count = entries_.size();
-  const double* base = entries_[0].mean;  // small differences, wherever the data lies
+  const double* base = entries_[0].mean;  // differences from it are small, wherever the data lies
   double sizes[2] = {};
   for (auto& mean : half_means_) mean.assign(dim_, 0.0);
   for (std::size_t i = 0; i < count; ++i) {
@@ -110,12 +110,12 @@ bool CfTree::halve_by_means() {
   return true;
 }
 
-// Two entries far from each other, and the distances of all entries from either: the farthest from the first entry,
-// then the farthest from that, and so on while it gets farther.
+// Finds two entries far from each other, and the distances of all entries from both: the entry farthest from the first
+// one, then the entry farthest from that, and so on while the distance grows.
 std::pair<std::size_t, std::size_t> CfTree::far_pair() {
   const auto from = [&](std::size_t slot, std::vector<double>& squared) {
     distances_from(options_.distance, entries_[slot], squared);
-    squared[slot] = -1.0;  // not from itself
+    squared[slot] = -1.0;  // never the farthest from itself
   };
   const auto farthest = [](const std::vector<double>& squared) {
     return static_cast<std::size_t>(std::max_element(squared.begin(), squared.end()) - squared.begin());
@@ -138,7 +138,7 @@ void CfTree::distances_from(CfDistance distance, const Feature& from, std::vecto
   kernels_->squared_distances(distance, from, entries_.data(), entries_.size(), dim_, squared.data());
 }
 
-// Sets an inner entry to the sum of all entries of the child.
+// Sets an inner entry to the merged feature of all entries of its child.
 void CfTree::summarize(NodeId inner_node, std::size_t slot, const NodePool& nodes, NodeId child) {
   double* record = inner_.record(inner_node, slot);
   kernels_->merge_all(record, nodes.entry(child, 0).mean, nodes.count(child), nodes.shape());

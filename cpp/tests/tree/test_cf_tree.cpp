@@ -51,7 +51,7 @@ void a_stored_tree_goes_on_to_the_same_bits() {
   CHECK(restored.rebuild_count() == whole.rebuild_count());
 }
 
-// Even if that row makes no leaf.
+// Even if that row does not become a leaf.
 void a_tree_that_is_over_its_limits_is_rebuilt_at_the_next_row() {
   constexpr std::size_t dim = 5, count = 2000;
   const std::vector<double> points = random_points(count, dim, 5);
@@ -75,9 +75,9 @@ bool same(const TreeLevels& a, const TreeLevels& b) {
   return same;
 }
 
-// Groups are filled within one call. The first rows come twice, some at once and some later, while only exact
-// duplicates are absorbed; then there are rebuilds. Of a branching of 63 nodes are searched for several rows at once,
-// and in a tree of few nodes rows of a group change what others have found.
+// One call fills groups, single rows do not. Some rows come twice, at once or later, while only exact duplicates merge;
+// then the tree is rebuilt. With a branching of 63, nodes are searched for several rows at once. In a tree of few
+// nodes, rows of a group change nodes on the paths of others.
 void rows_that_go_down_together_change_no_bit() {
   for (const std::size_t dim : {1, 3, 16, 17, 64, 100})
     for (const CfDistance distance : {CfDistance::ward, CfDistance::manhattan})
@@ -119,7 +119,7 @@ void without_a_threshold_every_row_is_one_leaf() {
     CHECK(leaves.size() == count);
     for (const double weight : leaves.weight) CHECK(weight == 3.0);
     for (const double sse : leaves.sse) CHECK(sse == 0.0);
-    // what is above the leaves counts the duplicates too
+    // inner entries count the duplicates too
     double root_weight = 0.0;
     const TreeLevels levels = tree.levels();
     for (const double weight : levels.entries.front().weight) root_weight += weight;

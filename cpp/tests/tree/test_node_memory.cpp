@@ -7,7 +7,7 @@
 
 using namespace silverbirch;
 
-// From the first piece into the huge pages.
+// Takes enough pieces to reach the huge pages.
 void pieces_are_aligned_and_do_not_overlap(std::size_t piece_bytes) {
   NodeMemory memory(piece_bytes);
   std::vector<std::byte*> pieces;

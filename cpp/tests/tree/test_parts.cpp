@@ -25,7 +25,7 @@ void equal_rows_are_in_one_part() {
 
 void many_rows_go_where_each_of_them_goes() {
   constexpr std::size_t count = 500;
-  for (std::size_t dim = 1; dim <= 10; ++dim) {  // some have loops of their own
+  for (std::size_t dim = 1; dim <= 10; ++dim) {  // up to 8 dimensions have compiled loops
     const std::vector<double> points = random_points(count, dim, 4);
     const SpacePartition partition(as_features(points, dim), 8);
     std::vector<std::uint32_t> parts(count);
@@ -35,7 +35,7 @@ void many_rows_go_where_each_of_them_goes() {
       while (plane < 7) {
         double along = 0.0;
         for (std::size_t k = 0; k < dim; ++k) along += partition.normals()[plane * dim + k] * points[i * dim + k];
-        if (std::abs(along - partition.offsets()[plane]) < 1e-12) break;  // the plane goes through this one
+        if (std::abs(along - partition.offsets()[plane]) < 1e-12) break;  // on the plane: rounding decides the side
         plane = 2 * plane + 1 + (along > partition.offsets()[plane]);
       }
       CHECK(parts[i] == partition.part_of(points.data() + i * dim));
@@ -121,7 +121,7 @@ void a_restored_tree_continues_to_the_same_bits() {
   }
 }
 
-// As the trees of 0.1 do.
+// Trees stored by 0.1 have one part.
 void a_tree_stored_as_one_part_stays_one_where_it_has_to() {
   const std::vector<double> points = random_points(kRows, kDim, 11);
   const TreeOptions small{.max_leaves = 300};
@@ -137,7 +137,7 @@ void a_tree_stored_as_one_part_stays_one_where_it_has_to() {
   }
 }
 
-// Of a stream that was in all parts and then stays in one.
+// The stream covers all parts, and then stays in one.
 void a_part_that_uses_up_its_share_keeps_the_limits_of_all() {
   std::vector<double> points = random_points(kRows, kDim, 8);
   for (std::size_t i = kRows / 2 * kDim; i < points.size(); ++i) points[i] = 0.01 * points[i] + 3.0;
@@ -156,7 +156,7 @@ void as_many_different_rows_as_leaves_are_not_merged() {
   CHECK(tree.part_count() == 8 && tree.leaf_count() == kOptions.max_leaves && tree.squared_threshold() == 0.0);
 }
 
-// Stops at the n-th call of progress, for each n: between blocks, or in the middle of a rebuild.
+// Stops at a call of `progress`, for every seventh call: between blocks, or within a rebuild.
 void an_interrupt_keeps_the_rows_before_and_no_others() {
   const std::vector<double> points = random_points(kRows, kDim, 10);
   for (const std::size_t parts : {1, 8})

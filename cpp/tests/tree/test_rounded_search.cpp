@@ -1,4 +1,4 @@
-// Means rounded to integers, as far from the origin as these hold: squared gaps then take more than 32 bits.
+// Searches integer copies of means at the limit of their range, where squared gaps exceed 32 bits.
 #include <algorithm>
 #include <array>
 #include <random>
@@ -21,20 +21,20 @@ using Mean = std::vector<double>;
 
 std::size_t lane_of(std::size_t k) { return k % 8 / 2; }
 
-// Rescales the coordinates of each lane to so many steps, or to none.
+// Rescales the coordinates of each lane to a norm of this many steps.
 void stretch(Mean& mean, const std::array<double, 4>& steps) {
   std::array<double, 4> squares = {};
   for (std::size_t k = 0; k < mean.size(); ++k) squares[lane_of(k)] += mean[k] * mean[k];
   for (std::size_t k = 0; k < mean.size(); ++k) mean[k] *= steps[lane_of(k)] / std::sqrt(squares[lane_of(k)]);
 }
 
-// Those of even numbers on one side of the origin, the others on the opposite one. Outside: some are too far for the
-// steps, and told to be at the origin.
+// Means of even numbers are on one side of the origin, those of odd numbers on the opposite side. With `outside`, some
+// are beyond the int16 range, so stored as the origin.
 Mean random_mean(std::mt19937_64& engine, std::size_t dim, std::size_t number, bool outside) {
   std::normal_distribution<double> normal(number % 2 == 0 ? 1.0 : -1.0, 0.5);
   Mean mean(dim);
   for (double& x : mean) x = normal(engine);
-  if (number % 5 == 0)  // all of a lane in two coordinates
+  if (number % 5 == 0)  // each lane has only two coordinates that are not zero
     for (std::size_t k = 8; k < dim; ++k) mean[k] = 0.0;
   constexpr double most = 0.9999 * kMostSteps;
   switch (number % 7) {
@@ -52,7 +52,7 @@ double squared_gap(const Mean& a, const Mean& b) {
   return sum;
 }
 
-// The least squared distance is among the candidates of each search; where no mean is outside, mostly the only one.
+// The nearest entry is among the candidates of each search. If no mean is outside, it is mostly the only candidate.
 void test_far_apart(std::size_t dim, std::size_t route, bool outside) {
   const bool ward = route == kWardRowRoute;
   const TreeKernels& kernels = rounded_tree_kernels();
@@ -91,7 +91,7 @@ void test_far_apart(std::size_t dim, std::size_t route, bool outside) {
     else
       CHECK(values[nearest] <= found.limit);
   }
-  CHECK(largest > 0x1p33);  // or nothing was tested
+  CHECK(largest > 0x1p33);  // else nothing beyond 32 bits was tested
   if (!outside) CHECK(2 * sure > kQueries);
 }
 

@@ -1,5 +1,5 @@
-// The search of a node's routing copies, of floats, for the entry that is nearest. Only for files that are compiled
-// once per instruction set: all of it has internal linkage. Integers are searched by wide_routing.hpp.
+// Searches the float routing copies of a node for the nearest entry; wide_routing.hpp searches integer copies. Only for
+// files that are compiled once per instruction set: everything has internal linkage.
 #pragma once
 
 #include "silverbirch/simd/float_vector.hpp"
@@ -9,26 +9,27 @@
 namespace silverbirch {
 namespace {
 
-// The values of kWidth entries from slot s on. Lanes are entries, the empty ones so far away that they lose.
-// D: the dimensions, or 0 to be told.
+// The values of kWidth entries from slot s on; lanes are entries. Empty slots are stored so far away that they never
+// win. D: the number of dimensions if it is known at compile time, else 0.
 template <class Kind, std::size_t D>
-SILVERBIRCH_INLINE Floats values_at(const float* routing, std::size_t slots, std::size_t told_dim,
+SILVERBIRCH_INLINE Floats values_at(const float* routing, std::size_t slots, std::size_t runtime_dim,
                                     const RouteQuery& query, std::size_t s) {
-  const std::size_t dim = D > 0 ? D : told_dim;
+  const std::size_t dim = D > 0 ? D : runtime_dim;
   const float* row = routing + s;
   Floats gap = first_gap<Kind>(query.position[0] - load(row));
   for (std::size_t k = 1; k < dim; ++k) gap = add_gap<Kind>(gap, query.position[k] - load(row + k * slots));
   return Kind::value(gap, load(row + dim * slots), load(row + (dim + 1) * slots), query);
 }
 
-// The least of all values, and in each lane what else is small.
+// Keeps, in each lane, the two smallest values.
 class Lowest {
  public:
   explicit SILVERBIRCH_INLINE Lowest(const NodeShape& shape) : number_bits_(shape.number_bits) {
     for (std::size_t l = 0; l < kWidth; ++l) number_[l] = static_cast<int>(l);
   }
 
-  // The values of the next slots. The slot's number takes the lowest bits of the value: one minimum finds both.
+  // Adds the values of the next slots. The slot number replaces the lowest bits of the value, so one minimum finds
+  // both.
   SILVERBIRCH_INLINE void next(Floats value) {
     const Floats numbered = (Floats)(((Ints)value & ~number_bits_) | number_);
     number_ += static_cast<int>(kWidth);
@@ -64,8 +65,8 @@ Candidates nearest_entry(const float* routing, const NodeShape& shape, std::size
   return {slot, limit, false};
 }
 
-// Of four rows, each with the values of as many slots: the slot of the least, if rounding leaves no doubt. The least
-// across lanes, a chain of operations that wait for each other, is found for all four together.
+// For four rows: finds the slot of the least value, and whether rounding leaves no doubt about it. The minimum across
+// lanes is a chain of dependent operations, so it is computed for all four rows together.
 template <std::size_t Vectors>
 SILVERBIRCH_INLINE void decide_four(RowSearch* searches, const Floats (*values)[Vectors], const NodeShape& shape) {
   Floats lowest[4];
@@ -90,8 +91,8 @@ SILVERBIRCH_INLINE void decide_four(RowSearch* searches, const Floats (*values)[
   }
 }
 
-// Four rows at once, each in all slots of a node: a loop whose end cannot be foreseen would cost more. All loops are
-// unrolled and the values stay in registers.
+// Searches four nodes, one for each row. All slots are searched, also empty ones: a loop whose end the processor cannot
+// predict would cost more. All loops are unrolled, so the values stay in registers.
 template <std::size_t D>
 SILVERBIRCH_INLINE void nearest_of_four(RowSearch* searches, const NodeShape& shape) {
   constexpr std::size_t vectors = kGroupedSlots / kWidth;
@@ -112,11 +113,11 @@ void nearest_of_rows(RowSearch* searches, std::size_t count, const NodeShape& sh
   for (; i < count; ++i) searches[i].sure = false;
 }
 
-// The gap of slots that are not looked at: about that of an empty one. Its value must not overflow.
+// The gap of slots that are skipped, about that of an empty slot. It is small enough for the value not to overflow.
 template <class Kind>
 constexpr float kEmptyGap = Kind::manhattan_gap ? 1e18f : 1e35f;
 
-// The gaps of four entries, one after the other from `mean` on.
+// The gaps of four consecutive entries that start at `mean`.
 template <class Kind>
 SILVERBIRCH_INLINE Four four_gaps(const float* mean, std::size_t width, const float* position) {
   Floats sums[4] = {};
@@ -127,8 +128,9 @@ SILVERBIRCH_INLINE Four four_gaps(const float* mean, std::size_t width, const fl
   return sums_of(sums);
 }
 
-// Many dimensions: for the gaps lanes are dimensions, from then on they are entries. All of a mean is read at once: the
-// first dimensions alone would rule out some entries, but memory is faster than going back for the others.
+// For many dimensions. Lanes are dimensions while gaps are summed up, and entries afterwards. A mean is read as a
+// whole: the first dimensions alone would rule out some entries, but coming back for the rest takes longer than reading
+// all.
 template <class Kind>
 Candidates nearest_wide_entry(const float* routing, const NodeShape& shape, std::size_t count, const RouteQuery& query,
                               float* values) {
@@ -151,8 +153,8 @@ Candidates nearest_wide_entry(const float* routing, const NodeShape& shape, std:
   return {lowest.slot(winner), limit, lowest.alone(winner, limit)};
 }
 
-// Many dimensions, nodes of kWideGroupedSlots. The fours of entries of all nodes are gone through in one loop: where
-// each node has its own, its end cannot be foreseen, and nothing of the next one is fetched before.
+// For many dimensions and nodes of kWideGroupedSlots. One loop goes through the groups of four entries of all nodes.
+// With a loop for each node, the processor could not predict the end of the loop, and would not prefetch the next node.
 void nearest_of_wide_rows(RowSearch* searches, std::size_t count, const NodeShape& shape) {
   if (count < 4) {
     for (std::size_t i = 0; i < count; ++i) searches[i].sure = false;
@@ -185,7 +187,7 @@ void nearest_of_wide_rows(RowSearch* searches, std::size_t count, const NodeShap
   }
 }
 
-// Of vectors of four, the values of four rows are more than the registers hold.
+// With vectors of four lanes, the values of four rows do not fit the registers.
 template <std::size_t D>
 constexpr auto nearest_of_rows_if_wide() -> decltype(TreeKernels::nearest_of_rows) {
   if constexpr (kWidth > 4)
@@ -194,7 +196,7 @@ constexpr auto nearest_of_rows_if_wide() -> decltype(TreeKernels::nearest_of_row
     return nullptr;
 }
 
-// In shorter vectors, fours share too little of a row's position.
+// With at most eight lanes, four entries gain too little from sharing the loads of a position.
 constexpr auto nearest_of_wide_rows_if_wide() -> decltype(TreeKernels::nearest_of_rows) {
   if constexpr (kWidth > 8)
     return nearest_of_wide_rows;

@@ -1,5 +1,5 @@
-// What the tree computes from records, in doubles: distances, merged features, and whether a leaf absorbs another. Only
-// for files that are compiled once per instruction set: all of it has internal linkage.
+// Computations on records, in doubles: distances, merged features, and whether a leaf absorbs a feature. Only for files
+// that are compiled once per instruction set: everything has internal linkage.
 #pragma once
 
 #include "silverbirch/base/switches.hpp"
@@ -10,8 +10,8 @@
 namespace silverbirch {
 namespace {
 
-// The order of operations of sums over dimensions, the same on all instruction sets: one after the other for few, eight
-// interleaved sums for many.
+// Sums over dimensions have the same order of operations on all instruction sets: one term after the other in few
+// dimensions, eight interleaved sums in many.
 constexpr std::size_t kSums = 8, kDoubles = kDoubleWidth;
 typedef double UnalignedDoubles __attribute__((vector_size(kDoubles * sizeof(double)), aligned(8), may_alias));
 
@@ -22,7 +22,7 @@ SILVERBIRCH_INLINE double total_of(const double* s) {
   return ((s[0] + s[4]) + (s[1] + s[5])) + ((s[2] + s[6]) + (s[3] + s[7]));
 }
 
-// Calls step(k, sums) for all that comes in eights, and last(k, sum) for the rest; returns the total.
+// Calls step(k, sums) for full groups of eight dimensions and last(k, sum) for each of the rest; returns the total.
 template <class Step, class Last>
 SILVERBIRCH_INLINE double interleaved_sum(std::size_t dim, Step step, Last last) {
   UnalignedDoubles sums[kSums / kDoubles] = {};
@@ -52,7 +52,7 @@ SILVERBIRCH_INLINE double squared_gap(const double* a, const double* b, std::siz
   }
 }
 
-// Moves a mean by a share of the way to another; returns the squared gap there was.
+// Moves `mean` towards `other` by `share` of their difference; returns the squared gap before the move.
 template <std::size_t D>
 SILVERBIRCH_INLINE double move_mean(double* mean, const double* other, double share, std::size_t dim) {
   if constexpr (D > 0) {
@@ -79,7 +79,7 @@ SILVERBIRCH_INLINE double move_mean(double* mean, const double* other, double sh
   }
 }
 
-// The first record, and all others merged into it one after the other.
+// Merges all records into `sum`, in order.
 template <std::size_t D>
 void merge_all(double* sum, const double* records, std::size_t count, const NodeShape& shape) {
   const std::size_t dim = D > 0 ? D : shape.dim;
@@ -92,8 +92,8 @@ void merge_all(double* sum, const double* records, std::size_t count, const Node
 }
 
 template <std::size_t D>
-void widen(const float* __restrict row, std::size_t told_dim, double* __restrict wide) {
-  const std::size_t dim = D > 0 ? D : told_dim;
+void widen(const float* __restrict row, std::size_t runtime_dim, double* __restrict wide) {
+  const std::size_t dim = D > 0 ? D : runtime_dim;
   for (std::size_t k = 0; k < dim; ++k) wide[k] = static_cast<double>(row[k]);
 }
 
@@ -106,7 +106,7 @@ SILVERBIRCH_INLINE double squared_by(double gap, const Feature& a, const Feature
   return Formula::squared(gap, a.weight, a.sse, b.weight, b.sse);
 }
 
-// The value of a formula for two features whose squared gap is known. Kind: CfDistance or Absorption.
+// The value of a formula for two features whose squared gap is known. Kind is CfDistance or Absorption.
 template <class Kind, std::size_t... I>
 SILVERBIRCH_INLINE double squared_by_gap(Kind kind, double gap, const Feature& a, const Feature& b, std::size_t dim,
                                          std::index_sequence<I...>) {
@@ -117,28 +117,28 @@ SILVERBIRCH_INLINE double squared_by_gap(Kind kind, double gap, const Feature& a
 }
 
 template <std::size_t D>
-double squared_distance(CfDistance distance, const Feature& a, const Feature& b, std::size_t told_dim) {
-  const std::size_t dim = D > 0 ? D : told_dim;
+double squared_distance(CfDistance distance, const Feature& a, const Feature& b, std::size_t runtime_dim) {
+  const std::size_t dim = D > 0 ? D : runtime_dim;
   return squared_by_gap(distance, squared_gap<D>(a.mean, b.mean, dim), a, b, dim, AllCfDistances{});
 }
 
 template <std::size_t D>
-double squared_size(Absorption criterion, const Feature& a, const Feature& b, std::size_t told_dim) {
-  const std::size_t dim = D > 0 ? D : told_dim;
+double squared_size(Absorption criterion, const Feature& a, const Feature& b, std::size_t runtime_dim) {
+  const std::size_t dim = D > 0 ? D : runtime_dim;
   return squared_by_gap(criterion, squared_gap<D>(a.mean, b.mean, dim), a, b, dim, AllAbsorptions{});
 }
 
 template <std::size_t D>
 void squared_distances(CfDistance distance, const Feature& from, const Feature* to, std::size_t count,
-                       std::size_t told_dim, double* squared) {
-  for (std::size_t i = 0; i < count; ++i) squared[i] = squared_distance<D>(distance, from, to[i], told_dim);
+                       std::size_t runtime_dim, double* squared) {
+  for (std::size_t i = 0; i < count; ++i) squared[i] = squared_distance<D>(distance, from, to[i], runtime_dim);
 }
 
 void add_difference(double* sum, const double* mean, const double* base, std::size_t dim) {
   for (std::size_t k = 0; k < dim; ++k) sum[k] += mean[k] - base[k];
 }
 
-// Moves a mean by a share of the way to another, and renews its routing copy.
+// Moves the mean of `record` towards `other` by `share` of their difference, and renews its routing copy.
 template <std::size_t D>
 SILVERBIRCH_INLINE void move_and_copy(double* __restrict record, const double* __restrict other, double share,
                                       float* __restrict routing, const NodeShape& shape, std::size_t slot,
@@ -167,7 +167,7 @@ SILVERBIRCH_INLINE void move_and_copy(double* __restrict record, const double* _
   }
 }
 
-// Rounded: the routing copies are integers.
+// kRounded: the routing copies are integers.
 template <std::size_t D, bool kRounded = false>
 bool absorb_within(Absorption criterion, double squared_threshold, double* __restrict record, float* __restrict routing,
                    const NodeShape& shape, std::size_t slot, const Feature& other, const double* __restrict origin) {

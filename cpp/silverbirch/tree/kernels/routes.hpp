@@ -1,5 +1,5 @@
-// What the filter on the way down computes, and how far it may be wrong. Only for files that are compiled once per
-// instruction set: all of it has internal linkage.
+// The formulas of the routing filter, and the bound of their rounding error. Only for files that are compiled once per
+// instruction set: everything has internal linkage.
 #pragma once
 
 #include "silverbirch/simd/float_vector.hpp"
@@ -8,10 +8,10 @@
 namespace silverbirch {
 namespace {
 
-// How the value follows from the gap of the means; `first` and `second` are the node's two rows, `Value` is float or a
-// vector. What is the same for all entries is left out, and so is the weight of the query as a factor: a gap is never
-// multiplied with more than one, and nothing overflows. The formulas are those of cf_distance.hpp. `unrolled`: compiled
-// for each number of few dimensions.
+// Each `value` computes the filter's value from the gap of the means. `first` and `second` come from the two rows of
+// the node (see NodeShape::ward); `Value` is float or a vector. The formulas are those of cf_distance.hpp without terms
+// and factors that are the same for all entries, such as the weight of the query. So a gap is never multiplied by more
+// than one, and nothing overflows. `unrolled`: compiled separately for each number of dimensions up to kFewDimensions.
 template <CfDistance distance>
 struct RouteOf;
 template <>
@@ -79,15 +79,15 @@ struct RouteOf<CfDistance::diameter> {
   }
 };
 
-// How much larger than the least value another one may be if the exact order could be the other way round.
+// The largest value that an entry may have if, in exact arithmetic, it could be nearer than the entry of the least
+// value.
 //
 // Let u = 2^-24, Q the norm of the query's position and G a gap. Rounding position and mean to floats and subtracting
-// them moves the gap vector by at most 2u(Q + G); summing up, the factors and the slot's number in the last bits change
-// the value by a relative (dim + 16 + 2·slots)u at most. So the roots of two values that are in the wrong order differ
-// by a relative (dim + 2·slots + 18)u and an absolute 4u·Q. Squared, with (a + b)² <= (1 + e)a² + (1 + 1/e)b² and
-// e = 2^-14, that is what follows; constants are rounded up;
-// the relative part is shape.relative_doubt. For sums of absolute gaps, Q is at most sqrt(dim) times as
-// large. The last term is for what is too small for a float.
+// them moves the gap vector by at most 2u(Q + G). Summation, factors and the slot number in the last bits change the
+// value by a relative (dim + 16 + 2·slots)u at most. So the roots of two values that are in the wrong order differ by
+// at most a relative (dim + 2·slots + 18)u and an absolute 4u·Q. Squaring with (a + b)² <= (1 + e)a² + (1 + 1/e)b² and
+// e = 2^-14 gives the bound below; its constants are rounded up, and shape.relative_doubt is its relative part. For
+// sums of absolute gaps, Q is at most sqrt(dim) times as large. The last term covers values too small for a float.
 template <class Kind, class Value>
 SILVERBIRCH_INLINE Value doubtful_limit(Value least_value, const NodeShape& shape, Value squared_norm) {
   const float norms = Kind::manhattan_gap ? static_cast<float>(shape.dim) : 1.0f;

@@ -9,8 +9,8 @@ namespace silverbirch {
 namespace {
 
 template <std::size_t D>
-SILVERBIRCH_INLINE float position(const double* mean, const double* origin, std::size_t told_dim, float* place) {
-  const std::size_t dim = D > 0 ? D : told_dim;
+SILVERBIRCH_INLINE float position(const double* mean, const double* origin, std::size_t runtime_dim, float* place) {
+  const std::size_t dim = D > 0 ? D : runtime_dim;
   float squared_norm = 0.0f;
   Floats sums = {};
   std::size_t k = 0;
@@ -50,7 +50,7 @@ void rounded_positions(const double* const* means, std::size_t count, const doub
     query.error = rounded.error;
     query.squared_norm = rounded.norm * rounded.norm;
     if (query.squared_norm <= kLargestRoutedSquare) continue;
-    // So many steps may overflow where so much length does not.
+    // The squared norm in steps may overflow a float where the squared length does not, so compute it in doubles.
     const double squared = squared_gap<0>(means[i], origin, shape.dim);
     query.squared_norm = static_cast<float>(squared);
     query.error = static_cast<float>(1.00001 * __builtin_sqrt(squared));
@@ -94,7 +94,7 @@ void copy_rounded(float* routing, const NodeShape& shape, std::size_t slot, cons
   write_rounded(routing, shape, slot, gap, record[shape.dim], record[shape.dim + 1]);
 }
 
-// Compiled for each number of dimensions where it pays.
+// Routes that gain little from it are not unrolled.
 template <std::size_t D, std::size_t... I>
 constexpr TreeKernels few(std::index_sequence<I...>) {
   return {{nearest_entry < RouteOf<CfDistance(I)>, RouteOf<CfDistance(I)>::unrolled ? D : 0 > ...,

@@ -1,13 +1,13 @@
-// The routing copies of means of many dimensions: rounded to whole steps of a length, 16 bits a coordinate. Only for
-// files that are compiled once per instruction set: all of it has internal linkage.
+// Routing copies of means of many dimensions: each coordinate is rounded to a whole number of steps and stored in 16
+// bits. Only for files that are compiled once per instruction set: everything has internal linkage.
 //
-// A processor multiplies and adds up twice as many of them at once as of floats, exactly, and they take half of the
-// memory, which is what a search of a large node waits for. How far rounding has moved a mean is measured when it is
-// copied, so that bounds of its distances hold whatever the data is; what lies too far out for the steps is told to be
-// at the origin, and to be moved by as much.
+// A search of a large node waits for memory. 16-bit integers take half the memory of floats, and a processor multiplies
+// and adds twice as many of them at once, without rounding. When a mean is copied, the distance that rounding moves it
+// is measured and stored as its error, so the bounds of distances hold for any data. A mean beyond the range of the
+// steps is stored as the origin, and its error is its distance from the origin.
 //
-// Four entries form a quad: eight coordinates of the first, of the second ..., then the next eight of each. So one
-// multiplication serves four entries, and an entry is written in few pieces.
+// Four entries form a quad: eight coordinates of the first entry, of the second and so on, then the next eight of each.
+// So one multiplication serves four entries, and an entry is written in few pieces.
 #pragma once
 
 #include "silverbirch/simd/float_vector.hpp"
@@ -17,8 +17,8 @@
 namespace silverbirch {
 namespace {
 
-constexpr std::size_t kPart = 8, kQuad = 4;             // coordinates of an entry, and entries, that lie together
-constexpr std::size_t kUnitFloats = kPart * kQuad / 2;  // the room of a part of each
+constexpr std::size_t kPart = 8, kQuad = 4;             // coordinates of an entry, and entries of a quad, side by side
+constexpr std::size_t kUnitFloats = kPart * kQuad / 2;  // one part of each entry of a quad
 
 typedef short Part __attribute__((vector_size(kPart * sizeof(short)), may_alias));
 typedef unsigned UintFour __attribute__((vector_size(16), may_alias));
@@ -29,8 +29,8 @@ typedef double PartDoubles __attribute__((vector_size(kPart * sizeof(double)), a
 
 SILVERBIRCH_INLINE std::size_t part_count(std::size_t dim) { return (dim + kPart - 1) / kPart; }
 
-// Adds products of coordinates to the sums of the entry they belong to. Modulo 2^32: those of a mean that is too far
-// out for the steps may be more.
+// Adds the products of coordinates to the sums of the four lanes of an entry, modulo 2^32: the sums may overflow for a
+// mean beyond the range of the steps.
 SILVERBIRCH_INLINE UintFour add_products(UintFour sums, Part a, Part b) {
 #if defined(__SSE2__)
   return sums + (UintFour)_mm_madd_epi16((__m128i)a, (__m128i)b);
@@ -41,16 +41,16 @@ SILVERBIRCH_INLINE UintFour add_products(UintFour sums, Part a, Part b) {
 #endif
 }
 
-// What becomes of a mean.
+// The result of rounding a mean.
 struct Rounded {
-  std::uint32_t squared_steps;  // its squared norm afterwards, in steps
-  float norm;                   // before; may overflow
-  float error;                  // an upper bound of the distance it was moved by
+  std::uint32_t squared_steps;  // the squared norm of the rounded mean, in squared steps
+  float norm;                   // the norm before rounding; may overflow
+  float error;                  // an upper bound of the distance that rounding moved the mean
 };
 
 SILVERBIRCH_INLINE PartDoubles load_part(const double* p) { return *reinterpret_cast<const PartDoubles*>(p); }
 
-// A mean seen from the origin, eight coordinates from k on; zeros beyond the last.
+// Eight coordinates of mean - origin from k on; zeros beyond the last.
 SILVERBIRCH_INLINE PartDoubles gap_to_origin(const double* mean, const double* origin, std::size_t k, std::size_t dim) {
   if (k + kPart <= dim) return load_part(mean + k) - load_part(origin + k);
   double gap[kPart] = {};
@@ -58,7 +58,8 @@ SILVERBIRCH_INLINE PartDoubles gap_to_origin(const double* mean, const double* o
   return load_part(gap);
 }
 
-// The same after it has moved by a share of the way to another.
+// Moves eight coordinates of `mean` towards `other` by `share` of their difference; then returns the same as
+// gap_to_origin.
 SILVERBIRCH_INLINE PartDoubles moved_gap(double* mean, const double* other, double share, const double* origin,
                                          std::size_t k, std::size_t dim) {
   if (k + kPart <= dim) {
@@ -75,11 +76,12 @@ SILVERBIRCH_INLINE float sum_of(PartFloats v) {
   return (four[0] + four[1]) + (four[2] + four[3]);
 }
 
-// gap(k): eight coordinates from k on, seen from the origin. Parts are written `stride` apart.
+// Rounds a mean to steps. gap(k) returns eight coordinates from k on, relative to the origin. Parts are written
+// `stride` apart.
 template <class Gap>
 SILVERBIRCH_INLINE Rounded round_to_steps(Gap gap, float steps_a_unit, std::size_t dim, Part* parts,
                                           std::size_t stride) {
-  constexpr float kWhole = 0x1.8p23f;  // what is added to this is rounded to a whole number
+  constexpr float kWhole = 0x1.8p23f;  // adding this to a float rounds it to a whole number
   PartFloats norm = {}, moved = {};
   UintFour squares = {};
   for (std::size_t p = 0; p < part_count(dim); ++p) {
@@ -92,7 +94,7 @@ SILVERBIRCH_INLINE Rounded round_to_steps(Gap gap, float steps_a_unit, std::size
     parts[p * stride] = rounded;
   }
   const float step = 1.0f / steps_a_unit, length = __builtin_sqrtf(sum_of(norm)) * step;
-  // beside what was measured: sums of floats, and coordinates that were rounded to floats and multiplied
+  // covers the rounding of float sums, and of coordinates converted to floats and multiplied
   const float more = 1.0f + 1e-5f + 0x1p-24f * static_cast<float>(part_count(dim));
   const Four lanes = __builtin_shufflevector(norm, norm, 0, 2, 4, 6) + __builtin_shufflevector(norm, norm, 1, 3, 5, 7);
   constexpr float kMost = kMostSteps * kMostSteps;
@@ -110,7 +112,7 @@ SILVERBIRCH_INLINE const Part* parts_of(const float* routing, const NodeShape& s
   return parts_of(const_cast<float*>(routing), shape, slot);
 }
 
-// The rows after the means: two as for floats, then the squared norm in steps and the error.
+// Writes the mean and its four rows: the two that floats have, the squared norm in squared steps, and the error.
 template <class Gap>
 SILVERBIRCH_INLINE void write_rounded(float* routing, const NodeShape& shape, std::size_t slot, Gap gap, double weight,
                                       double sse) {
@@ -121,7 +123,8 @@ SILVERBIRCH_INLINE void write_rounded(float* routing, const NodeShape& shape, st
   rows[3 * shape.slots + slot] = rounded.error;
 }
 
-// Sums of the products, or of the absolute differences, with all entries of some quads; four vectors of sums at once.
+// A search adds up products, or absolute differences, in four vectors at once. They hold the sums of kQuadsAtOnce
+// quads.
 constexpr std::size_t kQuadsAtOnce = kWidth / kQuad, kVectorsOfQuad = kQuad / kQuadsAtOnce;
 
 typedef unsigned Uints __attribute__((vector_size(kWidth * sizeof(unsigned)), may_alias));
@@ -147,13 +150,13 @@ SILVERBIRCH_INLINE Ints add_products(Ints sums, Ints a, Ints b) {
 }
 
 SILVERBIRCH_INLINE Ints add_absolute_gaps(Ints sums, Ints a, Ints b) {
-  // 16 bits do not hold the differences; low and high halves one after the other
+  // The differences do not fit 16 bits, so low and high halves are computed one after the other.
   const Ints low = (a << 16 >> 16) - (b << 16 >> 16), high = (a >> 16) - (b >> 16);
   return sums + (low < 0 ? -low : low) + (high < 0 ? -high : high);
 }
 
-// Four vectors of four sums an entry: the sums of each entry side by side, in the order of the entries. They may wrap
-// around.
+// Takes four vectors with four sums per entry. Returns the total of each entry, in the order of the entries; totals may
+// wrap around.
 SILVERBIRCH_INLINE Ints sums_of_entries(const Ints* v) {
 #if defined(__AVX512F__)
   const auto pairs = [](Ints a, Ints b) __attribute__((always_inline)) {
@@ -178,7 +181,7 @@ SILVERBIRCH_INLINE Ints sums_of_entries(const Ints* v) {
 #endif
 }
 
-// whole: modulo 2^32; quarters: less by up to four.
+// whole: the sums modulo 2^32. quarters: a quarter of the sums, too small by less than four.
 struct Sums {
   Ints whole, quarters;
 };
@@ -203,8 +206,8 @@ SILVERBIRCH_INLINE Sums sums_of_quads(const float* quads, const NodeShape& shape
   return {whole, sums_of_entries(sums)};
 }
 
-// Squared gaps, in steps, from sums of products and the squared norms. Where one may have wrapped around, its quarter
-// is so large that what rounding adds to that, up to ten, is nothing.
+// Squared gaps in squared steps, from sums of products and squared norms. Where a squared gap may have wrapped around,
+// four times its quarter is used: there the rounding of the quarter, at most ten, is negligible.
 SILVERBIRCH_INLINE Floats squared_gaps(const Sums& sums, Uints squares, std::uint32_t query_square) {
   const Uints whole = squares + query_square - 2u * (Uints)sums.whole;
   const Uints quarters = (squares >> 2) + ((query_square >> 2) + 2u) - 2u * (Uints)sums.quarters;
@@ -222,9 +225,10 @@ SILVERBIRCH_INLINE Sums sums_with(const float* quads, const NodeShape& shape, co
   return sums_of_quads<Kind, kQuadsAtOnce>(quads, shape, query);
 }
 
-// The root of a value grows no faster than the gap's, so that a mean that was moved by `error` changes it by no more
-// than that: a lower bound for each entry, and the least of the upper bounds, which no nearest entry exceeds. For sums
-// of absolute gaps it is sqrt(dim) times as much.
+// The root of a value grows no faster than the root of the gap. So a mean that rounding moved by `error` changes the
+// root of the value by at most `error` (sqrt(dim) times as much for sums of absolute gaps). This gives a lower and an
+// upper bound for each entry. The nearest entry does not exceed the least of the upper bounds, so only entries whose
+// lower bound is within it are candidates.
 template <class Kind>
 Candidates nearest_rounded_entry(const float* routing, const NodeShape& shape, std::size_t count,
                                  const RouteQuery& query, float* values) {
