@@ -197,8 +197,8 @@ class CFTree:
         """The chunks to insert. If a chunk cannot be read or holds a bad value, the tree becomes what it was before.
 
         An interrupt of the insertion is raised outside this generator, so it keeps the rows inserted so far. The only
-        chunk of a source needs neither a copy of the tree nor a check here: the compiled tree checks all values of a
-        chunk before it inserts the first row.
+        chunk of a source needs neither a copy of the tree nor a check here: the compiled tree takes all rows of a
+        chunk, or none if a value is bad.
         """
         from .storage.tree import restored, stored
 

@@ -11,8 +11,8 @@
 // clang-format off
 #define SILVERBIRCH_MECHANISMS(use) \
   /* tree */ \
-  use(integer_routing) use(float_routing) use(groups) use(joint_search) use(wide_joint_search) use(record_prefetch) \
-  use(huge_pages) use(narrowed_vectors) \
+  use(integer_routing) use(float_routing) use(groups) use(joint_search) use(wide_joint_search) use(fewer_slots) \
+  use(row_prefetch) use(record_prefetch) use(huge_pages) use(sure_absorption) use(narrowed_vectors) use(check_in_cache) \
   /* index */ \
   use(filtered_search) use(unrolled_dimensions) use(nearest_first) use(listed_leaves) use(sweep_within_nodes) \
   use(branchless_select) use(close_sort) \

@@ -22,6 +22,8 @@ bool is_fine(Scalar value) {
   return std::abs(value) <= kLargest<Scalar>;
 }
 
+}  // namespace
+
 template <class Scalar>
 void check_some(const Scalar* rows, std::size_t begin, std::size_t end, std::size_t dim) {
   const Scalar *first = rows + begin * dim, *last = rows + end * dim;
@@ -31,7 +33,8 @@ void check_some(const Scalar* rows, std::size_t begin, std::size_t end, std::siz
   throw BadValue(place / dim, place % dim, *wrong);
 }
 
-}  // namespace
+template void check_some(const float*, std::size_t, std::size_t, std::size_t);
+template void check_some(const double*, std::size_t, std::size_t, std::size_t);
 
 template <class Scalar>
 void check_coordinates(const Scalar* rows, std::size_t row_count, std::size_t dim, std::size_t threads,

@@ -79,5 +79,8 @@ struct BadValue : std::invalid_argument {
 template <class Scalar>
 void check_coordinates(const Scalar* rows, std::size_t row_count, std::size_t dim, std::size_t threads,
                        const Progress& progress);
+// The same for rows begin … end - 1.
+template <class Scalar>
+void check_some(const Scalar* rows, std::size_t begin, std::size_t end, std::size_t dim);
 
 }  // namespace silverbirch

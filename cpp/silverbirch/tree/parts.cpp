@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "silverbirch/base/parallel.hpp"
+#include "silverbirch/base/switches.hpp"
 
 namespace silverbirch {
 
@@ -16,9 +17,9 @@ namespace {
 constexpr std::size_t kNoLimit = std::size_t{1} << 62;  // exact as a double
 // 2048 rows give the medians to about a hundredth of the mass.
 constexpr std::size_t kPilotRows = 2048;
-// More parts than most machines have threads, so that no thread waits long for one with more work.
-constexpr std::size_t kMostParts = 32;
-constexpr std::size_t kLeastLeavesOfPart = 512, kLeastNodesOfPart = 16;
+// More parts would cost a single thread more than a tenth of its time: see docs/quality.md.
+constexpr std::size_t kMostParts = 16;
+constexpr std::size_t kLeastLeavesOfPart = 1024, kLeastNodesOfPart = 16;
 
 // A block takes a few milliseconds: long enough for threads to pay, short enough to react to an interrupt.
 constexpr std::size_t kShortestBlock = 1024, kLongestBlock = 65536, kOperationsOfBlock = std::size_t{1} << 25;
@@ -39,7 +40,11 @@ struct RowBatch {
   const Scalar* rows;
   const double* weights;  // may be null
   std::size_t size, dim;
+  bool checked;
 
+  void check(std::size_t begin, std::size_t end) const {
+    if (!checked) check_some(rows, begin, end, dim);
+  }
   double weight(std::size_t i) const { return weights ? weights[i] : 1.0; }
   const Scalar* mean(std::size_t i) const { return rows + i * dim; }
   void insert_range(CfTree& tree, std::size_t begin, std::size_t end, const Progress& progress) const {
@@ -55,6 +60,7 @@ struct FeatureBatch {
   FeaturesView features;
   std::size_t size;
 
+  void check(std::size_t, std::size_t) const {}
   double weight(std::size_t i) const { return features.weight[i]; }
   const double* mean(std::size_t i) const { return features.mean + i * features.dim; }
   void insert_range(CfTree& tree, std::size_t begin, std::size_t end, const Progress& progress) const {
@@ -123,17 +129,27 @@ PartitionedTree::PartitionedTree(std::size_t dim, const TreeOptions& options) : 
 template <class Scalar>
 void PartitionedTree::insert_rows(const Scalar* rows, const double* weights, std::size_t row_count,
                                   const Progress& progress) {
-  insert(RowBatch<Scalar>{rows, weights, row_count, dim_}, progress);
+  insert(RowBatch<Scalar>{rows, weights, row_count, dim_, true}, progress);
 }
 
 template void PartitionedTree::insert_rows(const float*, const double*, std::size_t, const Progress&);
 template void PartitionedTree::insert_rows(const double*, const double*, std::size_t, const Progress&);
 
+// With one thread, an empty tree checks each block of rows just before it inserts them, while they are in the cache. If
+// a value is bad, the tree becomes empty again.
 template <class Scalar>
 void PartitionedTree::check_and_insert(const Scalar* rows, const double* weights, std::size_t row_count,
                                        const Progress& progress) {
-  check_coordinates(rows, row_count, dim_, threads_, progress);
-  insert_rows(rows, weights, row_count, progress);
+  if (leaf_count() > 0 || threads_ > 1 || !on(Mechanism::check_in_cache)) {
+    check_coordinates(rows, row_count, dim_, threads_, progress);
+    return insert_rows(rows, weights, row_count, progress);
+  }
+  try {
+    insert(RowBatch<Scalar>{rows, weights, row_count, dim_, false}, progress);
+  } catch (const BadValue&) {
+    *this = PartitionedTree(dim_, options_);
+    throw;
+  }
 }
 
 template void PartitionedTree::check_and_insert(const float*, const double*, std::size_t, const Progress&);
@@ -149,6 +165,7 @@ void PartitionedTree::insert(const Batch& batch, const Progress& progress) {
   for (std::size_t begin = 0; begin < batch.size;) {
     progress(begin, batch.size);
     const std::size_t end = std::min(begin + block_length(), batch.size);
+    batch.check(begin, end);
     if (parts_.size() == 1) {
       begin = insert_into_one(batch, begin, end, progress);
     } else {

@@ -2,6 +2,7 @@
 // files that are compiled once per instruction set: everything has internal linkage.
 #pragma once
 
+#include "silverbirch/base/switches.hpp"
 #include "silverbirch/simd/float_vector.hpp"
 #include "silverbirch/tree/kernels/routes.hpp"
 #include "silverbirch/tree/kernels/tree_kernels.hpp"
@@ -91,11 +92,11 @@ SILVERBIRCH_INLINE void decide_four(RowSearch* searches, const Floats (*values)[
   }
 }
 
-// Searches four nodes, one for each row. All slots are searched, also empty ones: a loop whose end the processor cannot
-// predict would cost more. All loops are unrolled, so the values stay in registers.
-template <std::size_t D>
+// Searches the first `Slots` slots of four nodes, one for each row. All loops are unrolled, so the values stay in
+// registers.
+template <std::size_t D, std::size_t Slots>
 SILVERBIRCH_INLINE void nearest_of_four(RowSearch* searches, const NodeShape& shape) {
-  constexpr std::size_t vectors = kGroupedSlots / kWidth;
+  constexpr std::size_t vectors = Slots / kWidth;
   Floats values[4][vectors];
 #pragma GCC unroll 4
   for (std::size_t i = 0; i < 4; ++i) {
@@ -106,10 +107,24 @@ SILVERBIRCH_INLINE void nearest_of_four(RowSearch* searches, const NodeShape& sh
   decide_four<vectors>(searches, values, shape);
 }
 
+// Searches as many slots of every node as the fullest node needs. A loop for each node, whose end the processor cannot
+// predict, would cost more.
 template <std::size_t D>
 void nearest_of_rows(RowSearch* searches, std::size_t count, const NodeShape& shape) {
+  std::uint32_t most_entries = on(Mechanism::fewer_slots) ? 0 : kGroupedSlots;
+  for (std::size_t i = 0; i < count; ++i)
+    if (searches[i].count > most_entries) most_entries = searches[i].count;
   std::size_t i = 0;
-  for (; i + 4 <= count; i += 4) nearest_of_four<D>(searches + i, shape);
+  for (; i + 4 <= count; i += 4) {
+    if (most_entries <= 16)
+      nearest_of_four<D, 16>(searches + i, shape);
+    else if (most_entries <= 32)
+      nearest_of_four<D, 32>(searches + i, shape);
+    else if (most_entries <= 48)
+      nearest_of_four<D, 48>(searches + i, shape);
+    else
+      nearest_of_four<D, 64>(searches + i, shape);
+  }
   for (; i < count; ++i) searches[i].sure = false;
 }
 
