@@ -1,6 +1,7 @@
 // Keeps and searches the routing copies of a CF-tree. They are only a filter: nothing here changes the tree.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "silverbirch/tree/group.hpp"
 
@@ -54,7 +55,10 @@ void CfTree::use_floats() {
   const auto of_floats = [&](const NodeShape& shape) {
     return node_shape(dim_, shape.slots, shape.ward, shape.weight_bits, false);
   };
-  for (NodePool* nodes : {&inner_, &leaf_}) nodes->make_room_for(of_floats(nodes->shape()));  // may throw
+  // If memory runs out half way, the routing copies are lost, and the tree does without the filter.
+  const bool routed = std::exchange(routed_, false);
+  for (NodePool* nodes : {&inner_, &leaf_}) nodes->make_room_for(of_floats(nodes->shape()));
+  routed_ = routed;
   for (NodePool* nodes : {&inner_, &leaf_}) nodes->set_shape(of_floats(nodes->shape()));
   kernels_ = &tree_kernels(dim_);
   renew_routing();
