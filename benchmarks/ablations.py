@@ -271,10 +271,12 @@ of both runs, and the lesser one counts.
 
 A mechanism was taken out if it gained less than 10 % in every case, with these exceptions. Checking values while they
 are inserted, fetching rows ahead, searching fewer slots and testing absorption without a division first gain less than
-10 % each, but without all four the trees took up to a quarter longer than before, so these came back. Without the kd-
-order of ranges copied together, some linkages have other bits. Collecting by all threads and memory that is not
-cleared serve many threads, but were measured with two. Distances of four rows at once serve many columns; the case of
-384 columns is still to be measured."""
+10 % each. They were taken out with the others; trees then took 5 to 14 % longer than those of 0.1 (16-core machine,
+medians of 11, the change to parts included), which was too much, and these four came back. What each of the four
+contributes to that was not measured. Without the kd-order of ranges copied together, some linkages have other bits.
+Collecting by all threads and memory that is not cleared serve many threads, but were measured with two. Distances of
+four rows at once serve many columns; the case of 384 columns is still to be measured. Huge pages gain time in large
+trees and take up to 40 % more memory."""
 
 
 def page_part(rows: Sequence[Row]) -> list[str]:

@@ -2,6 +2,7 @@
 
     python -m benchmarks.studies.tree_threads parts [rows]    quality by the number of parts; embeddings are read from
                                                               the folder $SILVERBIRCH_DATA
+    python -m benchmarks.studies.tree_threads cost [rows]     CPU seconds by the number of parts, medians of seven
     python -m benchmarks.studies.tree_threads threads [rows]  seconds by n_jobs, the least of three
 
 The number of parts is a property of the tree (`part_count_for` in cpp/silverbirch/tree/), here set by hand. Leaf sse a
@@ -64,6 +65,21 @@ def compare_parts(rows: int) -> None:
                 )
 
 
+def compare_cost(rows: int) -> None:
+    print("| data | max_leaves, parts: | " + " | ".join(f"{parts}" for parts in PARTS) + " |")
+    print("|---|---|" + "---|" * len(PARTS))
+    for name, (X, limits) in datasets(rows).items():
+        for limit in limits:
+            seconds: dict[int, list[float]] = {parts: [] for parts in PARTS}
+            for _ in range(7):
+                for parts, some in seconds.items():
+                    begin = time.process_time()
+                    tree_in_parts(limit, parts).insert(X)
+                    some.append(time.process_time() - begin)
+            medians = " | ".join(f"{np.median(some):.3f}" for some in seconds.values())
+            print(f"| {name} | {limit:,} | {medians} |", flush=True)
+
+
 def compare_threads(rows: int) -> None:
     print("| data | max_leaves | n_jobs | wall s | cpu s |")
     print("|---|---|---|---|---|")
@@ -81,10 +97,10 @@ def compare_threads(rows: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("parts", "threads"), nargs="?", default="parts")
+    parser.add_argument("what", choices=("parts", "cost", "threads"), nargs="?", default="parts")
     parser.add_argument("rows", type=int, nargs="?", default=1_000_000)
     options = parser.parse_args()
-    (compare_threads if options.what == "threads" else compare_parts)(options.rows)
+    {"parts": compare_parts, "cost": compare_cost, "threads": compare_threads}[options.what](options.rows)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kNoLimit = std::size_t{1} << 62;  // exact as a double
 // 2048 rows give the medians to about a hundredth of the mass.
 constexpr std::size_t kPilotRows = 2048;
-// More parts would cost a single thread more than a tenth of its time: see docs/quality.md.
+// More parts cost a single thread more time: see docs/quality.md.
 constexpr std::size_t kMostParts = 16;
 constexpr std::size_t kLeastLeavesOfPart = 1024, kLeastNodesOfPart = 16;
 
