@@ -159,7 +159,8 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     def partial_fit(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
         """Adds a chunk of rows to the tree, or clusters the features again with changed parameters.
 
-        The tree does not depend on how the rows are divided into chunks.
+        The tree does not depend on how the rows are divided into chunks, unless `forget` is set: then all earlier rows
+        lose that share of their weight first.
 
         Parameters
         ----------
@@ -188,9 +189,12 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         if isinstance(X, ClusterFeatures):
             if sample_weight is not None:
                 raise ValueError("cluster features have weights of their own: leave sample_weight out")
-            return self.insert(X)
+            with self._forgetting():
+                return self.insert(X)
         if hasattr(self, "tree_"):
-            self._insert(self.tree_, rows_for(self, X, sample_weight, reset=False))
+            source = rows_for(self, X, sample_weight, reset=False)
+            with self._forgetting():
+                self._insert(self.tree_, source)
         else:
             with self._unchanged_by_failure():
                 self._insert(self._new_tree(), rows_for(self, X, sample_weight, reset=True))

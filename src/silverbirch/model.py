@@ -161,6 +161,16 @@ class AggregateModel:
             self.__dict__ = before
             raise
 
+    @contextlib.contextmanager
+    def _forgetting(self) -> Iterator[None]:
+        """The tree forgets a share of its weight before rows are inserted. A failure brings the weight back."""
+        if not self.forget or not hasattr(self, "tree_"):
+            yield
+            return
+        with self.tree_._unchanged_by_failure():
+            self.tree_.decay(1 - self.forget)
+            yield
+
     def _insert(self, tree: CFTree, source: RowSource | ClusterFeatures) -> None:
         before = tree.n_points, tree.n_leaves
         try:

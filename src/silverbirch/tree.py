@@ -217,6 +217,18 @@ class CFTree:
                 self._forget()
             raise
 
+    @contextlib.contextmanager
+    def _unchanged_by_failure(self) -> Iterator[None]:
+        from .storage.tree import restored, stored
+
+        before = None if self._core is None else stored(self._core)
+        try:
+            yield
+        except Exception:
+            self._core = None if before is None else restored(*before, self._core_options)
+            self._forget()
+            raise
+
     def _rounded(self, chunk: Chunk) -> Chunk:
         """The chunk in the precision of the tree."""
         if self.dtype is None or chunk.rows.dtype == self.dtype:
