@@ -20,7 +20,7 @@ CPP_ROOMS = (
 NOT_IN_THE_CORE = r"Python\.h|nanobind/|numpy/"
 
 # The rooms that a room imports when it is imported itself; all may import the ground.
-GROUND = "_core errors machine progress checks"
+GROUND = "_core errors machine progress checks directions"
 NOUNS = "features tree linkage dendrogram model estimator"
 WATCHED = ("sklearn", "benchmarks", "experiments")  # packages outside that not every room may import
 PYTHON_ROOMS = {
@@ -28,6 +28,7 @@ PYTHON_ROOMS = {
     "machine": "",
     "progress": "",
     "checks": "",
+    "directions": "",
     "rows": "",
     "features": "",
     "tree": "features rows",
