@@ -35,6 +35,15 @@ def directions(rows: Rows, metric: str) -> tuple[Rows, NDArray[np.bool_]]:
     return unit, without
 
 
+def no_direction(place: str, metric: str) -> ValueError:
+    """The error for a row without a direction; `place` names it, as in "y: row 3"."""
+    why = "constant" if metric == "correlation" else "zero in every column"
+    return ValueError(
+        f"{place} is {why}: it has no direction, so metric={metric!r} is not defined for it; drop such rows first or "
+        "use metric='euclidean'"
+    )
+
+
 def _unit_rows(rows: Floats, *, centre: bool) -> tuple[Floats, NDArray[np.bool_]]:
     # Scaling by a power of two is exact. It keeps the squares of very large and very small rows in range.
     exponent = np.frexp(np.abs(rows).max(axis=1, keepdims=True))[1]
