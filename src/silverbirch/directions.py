@@ -45,11 +45,11 @@ def without_direction(rows: Rows, metric: str) -> NDArray[np.bool_]:
 
 
 def no_direction(place: str, metric: str) -> ValueError:
-    """The error for a row without a direction."""
-    same = "zero" if metric == "cosine" else "the same number"
+    """The error for a row without a direction; `place` names it, as in "y: row 3"."""
+    why = "constant" if metric == "correlation" else "zero in every column"
     return ValueError(
-        f"{place} is {same} in all columns, so it has no direction: metric={metric!r} needs one; leave such rows out "
-        "(--missing drop)"
+        f"{place} is {why}: it has no direction, so metric={metric!r} is not defined for it; drop such rows first "
+        "(--missing drop) or use metric='euclidean'"
     )
 
 

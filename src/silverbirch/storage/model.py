@@ -11,9 +11,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import ALGORITHMS, LINKAGES, MODES, as_choice, as_count, as_method
+from ..checks import ALGORITHMS, MODES, as_choice, as_count, as_method
 from ..dendrogram import numbered_by_weight
 from ..features import ClusterFeatures
+from ..linkage import heights_are_euclidean
 from ..model import AggregateModel, Clustering, Refined, means_of_groups
 from . import dendrogram as dendrogram_in_file
 from . import features as features_in_file
@@ -81,8 +82,7 @@ def _updated(state: dict[str, Any]) -> dict[str, Any]:
     run = state.get("run") or {"preparation": {"metric": "euclidean"}}
     parameters["metric"] = run["preparation"]["metric"]
     state = state | {"parameters": parameters}
-    euclidean = parameters["mode"] == "aggregation" or LINKAGES[parameters["linkage"]].squared
-    if parameters["metric"] == "cosine" and not euclidean:
+    if parameters["metric"] == "cosine" and not heights_are_euclidean(parameters["linkage"], parameters["mode"]):
         if parameters["distance_threshold"] is not None:
             parameters["distance_threshold"] = parameters["distance_threshold"] ** 2 / 2
         state.pop("made_by", None)
