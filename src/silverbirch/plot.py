@@ -130,7 +130,7 @@ def draw_suggestion(suggestion: Suggestion, ax: Axes | None = None) -> Axes:
     if suggestion.n_clusters is not None:
         ax.axvline(suggestion.n_clusters, color=BRANCHES[1], linewidth=0.8)
     ax.set_yticks(range(len(names)), names)
-    ax.set_ylim(len(names) - 0.5, -0.5)
+    ax.set_ylim(max(len(names), 1) - 0.5, -0.5)
     ax.set_xlim(1.5, max(suggestion.k.max(initial=2), 2) + 0.5)
     ax.set_aspect("auto")
     ax.set_xlabel("number of clusters k (darker: better score; dot: vote)")
