@@ -14,7 +14,6 @@ from .checks import as_threads
 from .features import ClusterFeatures
 from .model import AggregateModel, Refined, labels_in_place
 from .progress import reporter
-from .rows.memory_source import MemorySource
 from .validation import rows_for
 
 
@@ -246,7 +245,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
 
         self._require_fitted()
         source = rows_for(self, X, reset=False)
-        if not (isinstance(source, MemorySource) or isinstance(X, np.ndarray)):
+        if not source.in_memory:
             raise TypeError(
                 "transform returns a number for each row and cluster, too many for a file or stream: pass it chunk by "
                 "chunk, for rows in read_chunks(…): model.transform(rows)"

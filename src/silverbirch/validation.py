@@ -1,4 +1,4 @@
-"""Checks the rows given to a scikit-learn estimator; the errors are those of scikit-learn."""
+"""Checks the rows given to a scikit-learn estimator; the errors for arrays are those of scikit-learn."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_array, validate_data
 
 from .rows import RowSource, source_of
-from .rows.memory_source import MemorySource
+from .rows.memory_source import ArraySource, FrameSource
 
 
 def rows_for(estimator: Any, X: Any, sample_weight: Any = None, *, reset: bool) -> RowSource:
@@ -18,8 +18,9 @@ def rows_for(estimator: Any, X: Any, sample_weight: Any = None, *, reset: bool) 
     check = partial(check_array, dtype=[np.float64, np.float32], order="C", estimator=estimator, input_name="X")
     # The core checks the values once. If it finds a bad value, scikit-learn's own check raises the error.
     source = source_of(X, convert=partial(check, ensure_all_finite=False), complain=check)
-    if isinstance(source, MemorySource):
-        validate_data(estimator, X, reset=reset, skip_check_array=True)
+    if isinstance(source, ArraySource | FrameSource):
+        known = X if isinstance(source, FrameSource) else source.rows
+        validate_data(estimator, known, reset=reset, skip_check_array=True)
     else:
         _check_columns(estimator, source, reset=reset)
     return source_of(source, sample_weight, weight_name="sample_weight")

@@ -27,6 +27,7 @@ class Table(ABC):
 
     label: str  # its name in error messages
     named: bool = True  # else the names of the columns are their numbers: "0", "1", …
+    in_memory: bool = False
     ids_are_text: bool = False  # whether ids are read as text, even if they look like numbers
     fields: tuple[Field, ...]
     n_rows: int | None = None

@@ -27,6 +27,7 @@ class TableSource(RowSource):
         counts = [table.n_rows for table in tables]
         self.n_rows = None if None in counts else sum(count or 0 for count in counts)
         self.repeatable = not any(isinstance(table, ArrowReaderTable) for table in tables)
+        self.in_memory = all(table.in_memory for table in tables)
         self._used = False
         self._ids_as_text = len(_id_types(tables, self._wanted.id_column)) > 1
         self._chunk_rows = chunk_rows or usual_chunk_rows(self.n_dimensions)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 class ArrowMemoryTable(ArrowTable):
     """A table or record batch of pyarrow."""
 
+    in_memory = True
+
     def __init__(self, table: Any, label: str = "the table") -> None:
         pa = needed("pyarrow")
         self.label = label
@@ -30,6 +32,8 @@ class ArrowMemoryTable(ArrowTable):
 
 class FrameTable(ArrowTable):
     """A data frame of pandas, polars or another library that narwhals supports."""
+
+    in_memory = True
 
     def __init__(self, frame: Any, label: str = "the table") -> None:
         narwhals = needed("narwhals")
@@ -103,6 +107,11 @@ def as_table(item: Any, label: str) -> Table:
 def is_arrow(source: Any) -> bool:
     """Whether the source is a table or record batch of pyarrow; does not import pyarrow."""
     return _module_of(source) == "pyarrow" and type(source).__name__ in ("Table", "RecordBatch")
+
+
+def is_series(source: Any) -> bool:
+    """Whether the source is a single column of a data frame."""
+    return type(source).__name__ == "Series" and hasattr(source, "to_frame")
 
 
 def is_frame(source: Any) -> bool:
