@@ -93,6 +93,11 @@ class CfTree:
 
     def raise_threshold(self, squared_threshold: float) -> None: ...
 
+    def decay(self, factor: float, lightest: float, progress: Callable[[int, int], None] | None) -> None:
+        """
+        Multiplies all weights and sses by `factor`, and removes leaves lighter than `lightest`.
+        """
+
     def leaves(self) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]:
         """(weight, mean, sse)"""
 

@@ -156,12 +156,16 @@ def cluster_features(
     mode: str,
     algorithm: str,
     *,
+    metric: str = "euclidean",
     n_jobs: int | None = None,
     progress: bool = False,
     max_memory: int | None = None,
 ) -> Floats:
     """`linkage` of cluster features; raises MemoryLimitError if the distances need more than max_memory bytes."""
-    return _cluster_features(_Job(method, algorithm, as_threads(n_jobs), progress, max_memory), features, mode)
+    Z = _cluster_features(_Job(method, algorithm, as_threads(n_jobs), progress, max_memory), features, mode)
+    if metric != "euclidean" and not (mode == "aggregation" or LINKAGES[method].squared):
+        Z[:, 2] = Z[:, 2] ** 2 / 2
+    return Z
 
 
 def matching_distance(linkage: str) -> str:

@@ -36,7 +36,7 @@ class Chunk:
     checked: bool = False  # every value is known to be finite and small enough to be squared
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return int(self.rows.shape[0])
 
     @property
     def counted(self) -> Rows:
