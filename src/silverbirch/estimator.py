@@ -35,6 +35,10 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         Heights of single, complete, average, weighted and minimax linkage are then cosine or correlation distances, as
         in scipy; those of ward, centroid and median are Euclidean distances of the unit rows. `cluster_centers_`,
         `score` and `features_` are those of the unit rows.
+    projection : int, default None
+        Project the rows to this many columns at random before anything else; needed for sparse matrices of scipy, such
+        as TF-IDF, and possible for all rows. Squared distances then have an expected relative error of about
+        √(2 / projection). `cluster_centers_`, `score` and `features_` are those of the projected rows.
     max_leaves : int, default 25_000
         The largest number of cluster features; None for no limit.
     max_memory : int or str, default None
@@ -86,7 +90,9 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     tree_ : CFTree
         The tree. With `refine`, `features_` are no longer its leaves.
     n_features_in_ : int
-        The number of columns.
+        The number of columns, before the projection.
+    projection_error_ : float
+        The expected relative error of a squared distance by the projection: √(2 / projection), 0 without one.
     feature_names_in_ : array of str
         The names of the columns, where they have names.
 
@@ -130,7 +136,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         Parameters
         ----------
         X : array (n, d), data frame, path or stream
-            The rows: anything that `read_chunks` takes. Files are read a second time for the labels. A stream can be
+            The rows: anything that `read_chunks` takes, and with `projection` also sparse matrices. Files are read a second time for the labels. A stream can be
             read only once, so there are no `labels_` for it.
         y : ignored
             For compatibility with scikit-learn.

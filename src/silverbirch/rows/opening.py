@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import as_any_rows, as_count, as_flag, as_numpy, refused_texts
+from ..checks import as_any_rows, as_count, as_flag, as_numpy, is_sparse, refused_sparse, refused_texts
 from .chunk_source import ChunkSource
 from .columns import Request
 from .formats.annotated import annotated_table, is_annotated
@@ -116,6 +116,8 @@ def _already_or_stream(X: Any, request: Request, chunk_rows: int | None) -> RowS
         return TableSource(tables_at([X]), request, chunk_rows)
     if are_paths(X):
         return TableSource(tables_at(X), request, chunk_rows)
+    if is_sparse(X):
+        raise refused_sparse(X, "X")
     if is_annotated(X):
         table, request = annotated_table(X, request)
         return TableSource([table], request, chunk_rows)
