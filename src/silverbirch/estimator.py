@@ -136,8 +136,8 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         Parameters
         ----------
         X : array (n, d), data frame, path or stream
-            The rows: anything that `read_chunks` takes, and with `projection` also sparse matrices. Files are read a second time for the labels. A stream can be
-            read only once, so there are no `labels_` for it.
+            The rows: anything that `read_chunks` takes, and with `projection` also sparse matrices. Files are read a
+            second time for the labels. A stream can be read only once, so there are no `labels_` for it.
         y : ignored
             For compatibility with scikit-learn.
         sample_weight : array (n,) or float, default None

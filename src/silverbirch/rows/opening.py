@@ -129,8 +129,8 @@ def _already_or_stream(X: Any, request: Request, chunk_rows: int | None) -> RowS
         )
     if _is_arrow_stream(X) or is_scanner(X):
         return TableSource([ArrowReaderTable(X.to_reader() if is_scanner(X) else X)], request, chunk_rows)
-    if is_series(X) and has_lists(X.to_frame()):
-        X = X.to_frame()
+    if is_series(X) and has_lists(column := X.to_frame(X.name or "X")):
+        X = column
     _refuse_texts(X)
     if isinstance(X, Iterator):
         return ChunkSource(X, request)
