@@ -123,8 +123,8 @@ def refused_sparse(X: Any, name: str) -> TypeError:
 def refused_texts(name: str, text: str) -> TypeError:
     """The error for texts where rows of numbers, or paths, are needed."""
     return TypeError(
-        f"{name} holds texts ({reprlib.repr(text)}), and no file of that name exists: turn texts into rows of numbers "
-        "first, by SentenceTransformer(…).encode(texts) of sentence-transformers, or by "
+        f"{name} holds texts ({reprlib.repr(str(text))}), and no file of that name exists: turn texts into rows of "
+        "numbers first, by SentenceTransformer(…).encode(texts) of sentence-transformers, or by "
         "TfidfVectorizer().fit_transform(texts) of scikit-learn with Betula(projection=256)"
     )
 

@@ -32,11 +32,18 @@ def _begins_with_list(frame: Any, number: int) -> bool:
 
 def rows_of_frame(frame: Any, first: int) -> Rows:
     """The rows of a frame, NaN where a value is missing. `first` is the number of its first row in error messages."""
+    plain = all(map(_is_plain, frame.dtypes))  # polars would turn dates into numbers
     array = np.asarray(frame)
-    if array.dtype.kind not in "fiub" and array.size:
+    if not (plain and array.dtype.kind in "fiub") and array.size:
         columns = [_numbers(_column(frame, number), name, first) for number, name in enumerate(frame.columns)]
         array = np.stack(columns, axis=1)
     return as_any_rows(array)
+
+
+def _is_plain(dtype: Any) -> bool:
+    """Whether a type of NumPy or polars holds numbers or truth values."""
+    number = dtype.kind in "fiub" if isinstance(dtype, np.dtype) else str(dtype).startswith(("Float", "Int", "UInt"))
+    return number or str(dtype) == "Boolean"
 
 
 def _column(frame: Any, number: int) -> Any:
@@ -75,6 +82,7 @@ def _number(value: Any, name: Any, row: int) -> float:
 
 
 def _refuse(value: Any, name: Any, row: int) -> NoReturn:
+    value = value.item() if isinstance(value, np.generic) else value
     raise ValueError(
         f"X: row {row}, column {str(name)!r} is {reprlib.repr(value)}: only numbers can be clustered; {_REMEDY}"
     ) from None

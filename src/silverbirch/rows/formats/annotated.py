@@ -27,4 +27,8 @@ def annotated_table(data: Any, request: Request) -> tuple[ArrayTable, Request]:
         names = [f"{key}[{number}]" for key, part in zip(keys, parts, strict=True) for number in range(part.shape[1])]
         array = parts[0] if len(parts) == 1 else np.hstack(parts)
         return ArrayTable(array, "X", names), request._replace(columns=None)
+    unknown = [key for key in keys if key not in data.var_names]
+    if unknown:
+        known = ", ".join(map(repr, data.obsm)) or "none"
+        raise ValueError(f"X has no variable {unknown[0]!r} and no such matrix in obsm, which has {known}")
     return ArrayTable(data.X, "X.X", list(map(str, data.var_names))), request
