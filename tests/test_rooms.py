@@ -48,7 +48,7 @@ PYTHON_ROOMS = {
     "model": "directions rows features tree linkage dendrogram",
     "validation": "rows sklearn",
     "estimator": "rows features model validation sklearn",
-    "storage": "features tree linkage dendrogram model",
+    "storage": "rows features tree linkage dendrogram model",
     "pipeline": f"directions rows {NOUNS} storage sklearn",
     "plot": "dendrogram",
     "report": f"{NOUNS} storage plot",
