@@ -21,7 +21,7 @@ NOT_IN_THE_CORE = r"Python\.h|nanobind/|numpy/"
 
 # The rooms that a room imports when it is imported itself; all may import the ground.
 GROUND = "_core errors machine progress checks"
-NOUNS = "features tree linkage dendrogram model estimator"
+NOUNS = "features tree linkage dendrogram labelled cluster_table representatives model estimator"
 WATCHED = ("sklearn", "benchmarks", "experiments")  # packages outside that not every room may import
 PYTHON_ROOMS = {
     "errors": "",
@@ -34,10 +34,14 @@ PYTHON_ROOMS = {
     "linkage_matrix": "",
     "linkage": "features linkage_matrix",
     "dendrogram": "features linkage_matrix",
-    "model": "rows features tree linkage dendrogram",
+    "labelled": "rows features",
+    "cluster_table": "features",
+    "representatives": "rows",
+    "cluster_results": "rows features dendrogram labelled cluster_table representatives",
+    "model": "rows features tree linkage dendrogram labelled cluster_results",
     "validation": "rows sklearn",
-    "estimator": "rows features model validation sklearn",
-    "storage": "features tree dendrogram model",
+    "estimator": "rows features tree labelled model validation sklearn",
+    "storage": "features tree dendrogram labelled model",
     "pipeline": f"rows {NOUNS} storage sklearn",
     "plot": "dendrogram",
     "report": f"{NOUNS} storage plot",
@@ -51,6 +55,7 @@ LAZY_IMPORTS = {
     "features": "rows storage",
     "tree": "storage",
     "dendrogram": "storage plot report",
+    "cluster_table": "report",
     "model": "storage",
     "estimator": "storage",
     "storage": "estimator pipeline",

@@ -16,6 +16,7 @@ class MemorySource(RowSource):
     """Rows in memory. `complain` raises the error for a bad value; None for the error of this package."""
 
     repeatable = True
+    in_memory = True
     n_rows: int
 
     def __init__(self, shape: tuple[int, ...], names: tuple[str, ...] | None, complain: Complain | None) -> None:
