@@ -12,6 +12,7 @@ from scipy.spatial.distance import cdist
 import silverbirch as sb
 from models import AGGREGATION, groups, points, seeds, some
 from silverbirch.cluster_table import merged_by_label, nearest_other, table_of
+from silverbirch.labelled import LabelledLeaves
 
 # -- the numbers
 
@@ -95,9 +96,6 @@ def test_a_loaded_model_has_the_same_table(refine, tmp_path):
 def test_a_cluster_to_which_no_row_was_labelled_has_the_center_of_its_leaves():
     leaves = sb.ClusterFeatures([2.0, 3.0, 1.0], [[0.0], [5.0], [9.0]], [1.0, 0.0, 0.0])
     model = sb.Betula(3).partial_fit(leaves)
-    model._labelled = sb.Betula(3).partial_fit(leaves)._labelled
-    from silverbirch.labelled import LabelledLeaves
-
     counted = sb.ClusterFeatures([4.0, 0.0, 2.0], [[1.0], [5.0], [9.5]], [1.0, 0.0, 0.5])
     model._labelled = LabelledLeaves(np.array([4, 0, 2]), counted)
     table = model.clusters_
@@ -114,7 +112,7 @@ def test_noise_belongs_to_no_cluster():
     assert merged.mean.ravel().tolist() == [1e8, 1e8 + 9]
     assert merged.sse.tolist() == [1.0, 0.0]
     nothing = merged_by_label(leaves, np.full(3, -1), 0)
-    table = table_of(nothing, leaves, None, {}, ("x",))
+    table = table_of(nothing, leaves, None, (), ("x",))
     assert len(table) == 0
     assert "cluster" in repr(table)
 
@@ -151,6 +149,43 @@ def test_nearest_and_its_distance_are_those_of_the_centers():
     table = sb.Betula(3).fit([[0.0], [1.0], [10.0]]).clusters_
     assert table.nearest.tolist() == [1, 0, 1]
     assert table.nearest_distance.tolist() == [1.0, 1.0, 9.0]
+
+
+# -- names
+
+
+def test_names_of_clusters_are_shown_and_stay_with_their_branches(tmp_path):
+    X = np.array([[0.0], [1.0], [2.0], [20.0], [21.0], [90.0]])
+    model = sb.Betula(3).fit(X)
+    assert model.clusters_.name == ("", "", "")
+    assert model.name_clusters(["low", "middle", "high"]) is model
+    table = model.clusters_
+    assert table.name == ("low", "middle", "high")
+    assert table[2].name == "high"
+    assert "name" in repr(table).splitlines()[0]
+    assert table.to_pandas()["name"].tolist() == ["low", "middle", "high"]
+    assert model.recut(2).clusters_.name == ("", "high")
+    model.name_clusters({0: "not high"})
+    assert model.clusters_.name == ("not high", "high")
+    model.save(tmp_path / "model.sb")
+    loaded = sb.load(tmp_path / "model.sb")
+    assert loaded.clusters_.name == ("not high", "high")
+    assert loaded.recut(3).clusters_.name == ("low", "middle", "high")
+
+
+def test_names_given_to_the_dendrogram_are_shown():
+    model = sb.Betula(3).fit(points())
+    assert not any(model.clusters_.name)
+    model.dendrogram_.name_clusters(["a", "b", "c"], 3)
+    assert model.clusters_.name == ("a", "b", "c")
+
+
+def test_a_wrong_number_of_names_is_refused():
+    model = sb.Betula(3).fit(points())
+    with pytest.raises(ValueError, match="2 names but 3 clusters"):
+        model.name_clusters(["a", "b"])
+    with pytest.raises(IndexError):
+        model.name_clusters({3: "d"})
 
 
 # -- what people see

@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 
 import silverbirch as sb
 from models import AGGREGATION, groups, points, seeds, some, state
+from silverbirch.report import write_report
 from tables import write
 
 CHANGES = [{"n_clusters": 9}, {"distance_threshold": 4.0}, {"height": 4.0}]
@@ -80,6 +81,111 @@ def test_a_recut_that_cannot_be_leaves_the_model_as_it_was(change, message):
         model.recut(**change)
     assert state(model, X) == before
     assert model.get_params() == parameters
+
+
+# -- adaptive cuts
+
+
+def scattered():
+    """Two dense groups and rows around them."""
+    random = np.random.default_rng(0)
+    return np.concatenate(
+        [random.normal(size=(100, 2)), 12 + random.normal(size=(60, 2)), random.uniform(-40, 40, (20, 2))]
+    )
+
+
+ADAPTIVE = {"method": "eom", "min_size": 20, "noise": True}
+
+
+def test_an_adaptive_cut_is_that_of_the_dendrogram_and_noise_is_in_no_cluster():
+    X = scattered()
+    model = sb.Betula(3, max_leaves=None).fit(X)
+    before = model.cut(3)
+    model.recut(**ADAPTIVE)
+    expected = model.dendrogram_.cut(**ADAPTIVE)
+    np.testing.assert_array_equal(model.subcluster_labels_, expected)
+    assert (model.n_clusters, model.distance_threshold) == (None, None)
+    assert model.labels_.min() == -1
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    np.testing.assert_array_equal(model.cut(**ADAPTIVE), model.labels_)
+    inside = model.labels_ >= 0
+    np.testing.assert_array_equal(model.clusters_.rows, np.bincount(model.labels_[inside]))
+    means = [X[model.labels_ == cluster].mean(axis=0) for cluster in range(model.n_clusters_)]
+    np.testing.assert_allclose(model.cluster_centers_, means, atol=1e-12)
+    np.testing.assert_allclose(model.clusters_.mean, X.mean(axis=0), atol=1e-12)  # of all rows
+    squared = ((X - model.cluster_centers_[model.labels_]) ** 2).sum(axis=1)
+    assert model.score(X) == pytest.approx(-squared[inside].sum())
+    weight = np.arange(len(X)) % 3
+    assert model.score(X, sample_weight=weight) == pytest.approx(-(weight * squared)[inside].sum())
+    assert set(model.representatives(X).index.ravel()) <= {-1, *np.flatnonzero(inside)}
+    assert model.transform(X).shape == (len(X), model.n_clusters_)
+    np.testing.assert_array_equal(model.recut(3).labels_, before)
+
+
+def test_an_adaptive_cut_lasts_in_files_pickles_and_with_more_rows(tmp_path):
+    X = scattered()
+    model = sb.Betula(3, max_leaves=None).fit(X).recut(**ADAPTIVE)
+    labels = model.labels_
+    model.save(tmp_path / "model.sb")
+    for again in (sb.load(tmp_path / "model.sb"), pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(again.predict(X), labels)
+        np.testing.assert_array_equal(again.recut().predict(X), labels)
+        assert again.partial_fit(X).predict(X).min() == -1
+    assert model.partial_fit(X).labels_.min() == -1
+    np.testing.assert_array_equal(model.subcluster_labels_, model.dendrogram_.cut(**ADAPTIVE))
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        lambda model, X: model.recut(n_clusters=4),
+        lambda model, X: model.recut(height=5.0),
+        lambda model, X: model.set_params(n_clusters=4).recut(),
+        lambda model, X: model.set_params(n_clusters=4).fit(X),
+        lambda model, X: model.fit(X),
+        lambda model, X: model.set_params(distance_threshold=5.0).partial_fit(X),
+    ],
+)
+def test_another_cut_or_fit_ends_an_adaptive_cut(end):
+    X = scattered()
+    model = end(sb.Betula(max_leaves=None).fit(X).recut(**ADAPTIVE), X)
+    assert model.subcluster_labels_.min() == 0
+    expected = clone(model).fit(X)
+    assert model.n_clusters_ == expected.n_clusters_ or model.tree_.n_points > len(X)
+
+
+def test_an_adaptive_cut_may_leave_no_cluster(tmp_path):
+    X = points(50)
+    model = sb.Betula(1).fit(X).recut(method="eom", min_size=40, max_size=45, noise=True)
+    assert (model.n_clusters_, len(model.clusters_), model.cluster_centers_.shape) == (0, 0, (0, 3))
+    assert model.score(X) == 0
+    assert (model.predict(X) == -1).all()
+    assert len(model.representatives(X)) == 0
+    write_report(tmp_path / "page.html", model)
+    model.save(tmp_path / "model.sb")
+    assert sb.load(tmp_path / "model.sb").n_clusters_ == 0
+
+
+def test_the_report_of_an_adaptive_cut_says_how_it_was_made(tmp_path):
+    model = sb.Betula(3).fit(scattered()).recut(**ADAPTIVE)
+    write_report(tmp_path / "page.html", model)
+    page = (tmp_path / "page.html").read_text()
+    assert "method=&#x27;eom&#x27;, min_size=20, noise=True" in page
+    assert "in no cluster" in page
+
+
+# -- the number of clusters
+
+
+def test_choose_k_is_the_suggestion_of_the_dendrogram():
+    X = groups(400, k=4)
+    model = sb.Betula(2, linkage="average", max_leaves=100).fit(X)
+    found = model.choose_k(10, random_state=3)
+    expected = model.dendrogram_.suggest(10, method="average", random_state=3)
+    assert found.n_clusters == expected.n_clusters == 4
+    assert found.votes == expected.votes
+    assert model.n_clusters_ == 2
+    assert model.recut(found.n_clusters).n_clusters_ == 4
 
 
 # -- cut

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +18,9 @@ from .labelled import LabelledLeaves
 from .representatives import NearestRows, Representatives
 from .rows import RowSource, source_of
 
+if TYPE_CHECKING:
+    from .suggestion import Suggestion
+
 
 class ClusterResults(ABC):
     """The part of a model that describes its clusters.
@@ -24,6 +29,8 @@ class ClusterResults(ABC):
     absorbed them. Clusters are numbered by the absorbed weight in both cases.
     """
 
+    linkage: str
+    mode: str
     n_features_in_: int
     _labelled: LabelledLeaves | None
     _clusters: ClusterFeatures | None
@@ -60,14 +67,22 @@ class ClusterResults(ABC):
     @property
     def clusters_(self) -> ClusterTable:
         """The table of the clusters: sizes, centres, neighbours, names and distinguishing columns."""
-        features, labels = self._cluster_features(), self.subcluster_labels_
+        names = self._names_of_clusters()
         if self._table is None:
-            rows = None
-            if self._labelled is not None:
-                in_cluster = labels >= 0
-                rows = np.bincount(labels[in_cluster], self._labelled.rows[in_cluster], len(features)).astype(np.int64)
-            self._table = table_of(features, self._leaves(), rows, {}, self._column_names())
+            self._table = table_of(
+                self._cluster_features(), self._leaves(), self._rows_of_clusters(), names, self._column_names()
+            )
+        elif names != self._table.name:
+            self._table = replace(self._table, name=names)
         return self._table
+
+    def _rows_of_clusters(self) -> NDArray[np.int64] | None:
+        """The number of rows labelled to each cluster, if it is known."""
+        if self._labelled is None:
+            return None
+        labels = self.subcluster_labels_
+        inside = labels >= 0
+        return np.bincount(labels[inside], self._labelled.rows[inside], self.n_clusters_).astype(np.int64)
 
     def _leaves(self) -> ClusterFeatures:
         """The features of the rows labelled to each leaf, or of those that it absorbed."""
@@ -89,6 +104,63 @@ class ClusterResults(ABC):
         known = getattr(self, "feature_names_in_", None)
         names = [f"column {i}" for i in range(self.n_features_in_)] if known is None else known
         return tuple(map(str, names))
+
+    def _names_of_clusters(self) -> tuple[str, ...]:
+        """The name of each cluster; "" if no node with a name stands for it."""
+        names, unnamed = self.dendrogram_.names, ("",) * self.n_clusters_
+        if not names:
+            return unnamed
+        try:
+            nodes = self.dendrogram_.nodes(self.subcluster_labels_)
+        except ValueError:  # other leaves joined the clusters of an adaptive cut
+            return unnamed
+        return tuple(names.get(node, "") for node in nodes.tolist())
+
+    def name_clusters(self, names: Mapping[int, str] | Sequence[str]) -> Self:
+        """Gives names to the current clusters. Tables, reports, plots and files show them.
+
+        The names belong to nodes of the dendrogram, so a cluster that is there again after another cut has its name.
+        They go when rows are added.
+
+        Parameters
+        ----------
+        names : dict of int to str, or list of str
+            The names of some clusters by their number, or a name for each cluster.
+
+        Returns
+        -------
+        Self
+            The model itself.
+
+        Raises
+        ------
+        ValueError
+            There are more or fewer names than clusters, or a cluster is not a whole branch of the dendrogram.
+        IndexError
+            There is no such cluster.
+        """
+        self.dendrogram_.name_clusters(names, labels=self.subcluster_labels_)
+        return self
+
+    def choose_k(self, k_max: int = 50, **options: Any) -> Suggestion:
+        """Returns the number of clusters that most criteria agree on, or None with the reason.
+
+        It is computed from the features alone, without another pass over the rows, and leaves the model as it is:
+        `recut(n_clusters=…)` takes the number over.
+
+        Parameters
+        ----------
+        k_max : int, default 50
+            The largest number of clusters to consider.
+        **options : optional
+            `n_draws` and `random_state`, see `Dendrogram.suggest`.
+
+        Returns
+        -------
+        Suggestion
+            `n_clusters` (int or None), `reason`, `votes`, and the scores of each k, as a table and as a plot.
+        """
+        return self.dendrogram_.suggest(k_max, method=self.linkage, mode=self.mode, **options)
 
     def representatives(self, X: Any, n: int = 3) -> Representatives:
         """Returns the rows nearest to the centre of each cluster, among the rows of that cluster.

@@ -231,13 +231,12 @@ def table_of(
     clusters: ClusterFeatures,
     leaves: ClusterFeatures,
     rows: NDArray[np.int64] | None,
-    names: dict[int, str],
+    names: tuple[str, ...],
     columns: tuple[str, ...],
 ) -> ClusterTable:
     """The table of the clusters that are made of these leaves.
 
     rows : the number of rows of each cluster as they were labelled; None if only the absorbed weight is known
-    names : the name of each cluster that has one
     """
     weight, center, sse = clusters.arrays()
     mean = leaves.total().mean[0]
@@ -247,7 +246,7 @@ def table_of(
     nearest = nearest_other(center)
     return ClusterTable(
         number=np.arange(len(weight)),
-        name=tuple(names.get(number, "") for number in range(len(weight))),
+        name=names,
         rows=np.rint(weight).astype(np.int64) if rows is None else rows,
         weight=weight,
         rmsd=np.sqrt(np.divide(sse, weight, out=np.zeros_like(sse), where=weight > 0)),

@@ -75,6 +75,8 @@ SIGNATURES = {
     "Betula.transform": ({"self": REQUIRED, "X": REQUIRED}, {}),
     "Betula.cut": ({"self": REQUIRED, "n_clusters": None, "height": None}, {"X": None}),
     "Betula.recut": ({"self": REQUIRED, "n_clusters": None}, {"distance_threshold": None, "height": None}),
+    "Betula.choose_k": ({"self": REQUIRED, "k_max": 50}, {}),
+    "Betula.name_clusters": ({"self": REQUIRED, "names": REQUIRED}, {}),
     "Betula.representatives": ({"self": REQUIRED, "X": REQUIRED, "n": 3}, {}),
     "Betula.score": ({"self": REQUIRED, "X": REQUIRED, "y": None, "sample_weight": None}, {}),
     "Dendrogram": ({"Z": REQUIRED, "features": None}, {}),

@@ -194,6 +194,9 @@ def _clusters(clusters: Clusters, colours: dict[int, str]) -> Html:
         sentences.append("Numbers are those of the rows by their labels.")
     else:
         sentences.append("Numbers are those of the rows as the leaves absorbed them.")
+    noise = float(1 - clusters.table.weight.sum() / clusters.total.weight[0])
+    if noise > 1e-12:
+        sentences.append(f"{numbers.percent(noise)} of the rows are noise, in no cluster.")
     if k > MOST_CLUSTERS:
         rest = float(clusters.table.weight[MOST_CLUSTERS:].sum() / clusters.total.weight[0])
         sentences.append(f"{k - MOST_CLUSTERS:,} smaller clusters, {numbers.percent(rest)} of the rows, are not shown.")
