@@ -26,7 +26,7 @@ from .checks import (
 from .features import ClusterFeatures
 from .progress import Report, as_report
 from .rows import Chunk, RowSource, source_of
-from .rows.passes import gathered, reported
+from .rows.passes import ForEachChunk, gathered, reported
 
 Core: TypeAlias = _core.CfTree
 _NO_LIMIT = 2**62
@@ -388,7 +388,9 @@ class CFTree:
         """
         return self._assign(source_of(X), as_threads(n_jobs), as_report(progress, "nearest leaves"))
 
-    def _assign(self, source: RowSource, threads: int, report: Report | None) -> NDArray[np.int64]:
+    def _assign(
+        self, source: RowSource, threads: int, report: Report | None, also: ForEachChunk | None = None
+    ) -> NDArray[np.int64]:
         with self._lock:
             dim = self._filled_core().dim
             index = self._index or _core.NearestIndex(self.features.mean, may_list=self.max_memory is None)
@@ -400,7 +402,7 @@ class CFTree:
         def nearest(chunk: Chunk, inner: Report | None) -> NDArray[np.int64]:
             return index.nearest(source.checked(self._rounded(chunk)).rows, threads, inner)
 
-        return gathered(source, nearest, report)
+        return gathered(source, nearest, report, also)
 
     def _filled_core(self) -> Core:
         if self._core is None or self._core.leaf_count == 0:

@@ -210,7 +210,7 @@ def test_without_rows_a_cut_labels_the_features(table, tmp_path):
     done("cluster", table, "--columns", "x,y", "--max-leaves", 150, "--model", tmp_path / "run.sb")
     done("cut", tmp_path / "run.sb", "-k", 4, "--labels", tmp_path / "leaves.npy")
     model = sb.load(tmp_path / "run.sb")
-    expected = model.set_params(n_clusters=4).partial_fit().subcluster_labels_
+    expected = model.recut(n_clusters=4).subcluster_labels_
     np.testing.assert_array_equal(np.load(tmp_path / "leaves.npy"), expected)
 
 
