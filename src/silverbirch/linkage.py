@@ -241,6 +241,7 @@ def _cluster_points(job: Job, y: Any, metric: Any, weights: Any, mode: str) -> t
     _warn_of_square_distances(rows)
     weight = np.ones(len(rows)) if weights is None else as_weights(weights, len(rows), "weights")
     points = _with_weight(ClusterFeatures._adopt(weight.view(), rows.view(), np.zeros(len(rows))))
+    del rows  # unit rows take its place
     if mode == "aggregation":
         _require_euclidean(metric, "mode='aggregation'")
         return _aggregate(job, points), _pairs_of(points.mean, metric)
@@ -262,6 +263,7 @@ def _cluster_points(job: Job, y: Any, metric: Any, weights: Any, mode: str) -> t
 
 def _cluster_directions(job: Job, features: ClusterFeatures) -> Floats:
     """Features of unit rows: half the squared distance is the cosine or correlation distance."""
+    job = replace(job, alternatives="'single', 'complete', 'average' and 'weighted' need memory for the objects alone")
     if LINKAGES[job.method].cf_distance:
         return _with_half_squares(_cluster(job, features, squares=True))
     if job.method not in _BY_ORDER:

@@ -31,8 +31,9 @@ class Job:
     threads: int
     progress: bool
     max_memory: int | None = None
-    # What to do if the distances of all pairs do not fit into memory.
+    # What to do if the distances of all pairs do not fit into memory, and what needs none; "" for the usual linkages.
     remedy: str = "aggregate first with CFTree or Betula"
+    alternatives: str = ""
 
     def report(self, task: str | None = None) -> Report | None:
         return reporter(self.progress, task or f"{self.method} linkage")
@@ -44,20 +45,21 @@ class Job:
         """
         needed = vectors * 8 * (count * (count - 1) // 2)
         task = f"{self.method} linkage of {count} objects"
+        alternatives = self.alternatives or _linear_alternatives(self.method)
         logger.info("%s: %s for the distances of all pairs", task, bytes_text(needed))
         if self.max_memory is not None and needed > self.max_memory:
             fitting = int((self.max_memory / (4 * max(1, vectors))) ** 0.5)
             raise MemoryLimitError(
                 f"{task} needs {bytes_text(needed)} for the distances of all pairs, max_memory leaves "
                 f"{bytes_text(self.max_memory)}: lower max_leaves to {fitting} or raise max_memory; "
-                f"{_linear_alternatives(self.method)}"
+                f"{alternatives}"
             )
         free = free_memory()
         available = physical_memory() if free is None else free
         if available is not None and needed > available:
             raise MemoryLimitError(
                 f"{task} needs {bytes_text(needed)} for the distances of all pairs and "
-                f"{bytes_text(available)} of memory are free: {self.remedy}; {_linear_alternatives(self.method)}"
+                f"{bytes_text(available)} of memory are free: {self.remedy}; {alternatives}"
             )
 
     def require_unsquared(self, metric: Any) -> None:
