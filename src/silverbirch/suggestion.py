@@ -45,6 +45,16 @@ class Suggestion:
     scores : dict {str: float64 array}
         The scores of each k, NaN where a criterion is not defined. Of "Davies-Bouldin" the least is best, of the others
         the greatest. "gap error" and "reference stability" are what "gap" and "stability" are compared with.
+
+    Examples
+    --------
+    >>> import numpy as np, silverbirch as sb
+    >>> X = np.random.default_rng(0).uniform(size=(100, 2))
+    >>> suggestion = sb.Dendrogram(sb.linkage(X, "ward"), X).suggest(k_max=10)
+    >>> suggestion.n_clusters is None
+    True
+    >>> suggestion.k.tolist()
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
     """
 
     n_clusters: int | None
