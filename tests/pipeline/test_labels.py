@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import feather, parquet
 
-from silverbirch.pipeline.labels import label_writer
+from silverbirch.pipeline.labels import LEFT_OUT, label_writer
 
 WITH_IDS = [".parquet", ".arrow", ".feather", ".csv", ".csv.gz", ".csv.zst", ".tsv", ".tsv.gz", ".tsv.zst"]
 ALL = [*WITH_IDS, ".npy"]
@@ -53,6 +53,18 @@ def test_labels_come_back_in_order_whatever_the_chunks(suffix, tmp_path):
     assert list(frame.columns) == ["label"]
     assert frame["label"].dtype == np.int64
     np.testing.assert_array_equal(frame["label"], labels)
+
+
+@pytest.mark.parametrize("suffix", ALL)
+@pytest.mark.parametrize("with_ids", [False, True])
+def test_rows_that_were_left_out_have_no_label(suffix, with_ids, tmp_path):
+    labels, path = np.array([3, LEFT_OUT, -1, LEFT_OUT]), tmp_path / f"labels{suffix}"
+    if suffix == ".npy":
+        assert np.load(written(path, [(labels,)])).tolist() == [3, -2, -1, -2]
+        return
+    ids = (pa.array(["a", "b", "c", "d"]),) if with_ids else ()
+    frame = read_back(written(path, [(labels, *ids)], id_name="id" if with_ids else None))
+    assert [None if np.isnan(label) else label for label in frame["label"]] == [3, None, -1, None]
 
 
 @pytest.mark.parametrize("suffix", WITH_IDS)
@@ -256,7 +268,7 @@ def test_ids_may_change_to_a_type_that_fits_but_text_never_becomes_a_number(tmp_
 def test_csv_and_npy_are_written_without_pyarrow_and_parquet_says_how_to_get_it(tmp_path):
     code = (
         "import sys; sys.modules['pyarrow'] = None\n"
-        "from silverbirch.pipeline.labels import label_writer\n"
+        "from silverbirch.pipeline.labels import LEFT_OUT, label_writer\n"
         "for name in ('l.csv', 'l.tsv.gz', 'l.npy'):\n"
         "    with label_writer(name) as out: out.write([1, 2])\n"
         "try: label_writer('l.parquet')\n"

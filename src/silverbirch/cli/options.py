@@ -79,7 +79,7 @@ Missing = Annotated[
     str,
     _choice(
         MISSING, ("--missing",), INPUT,
-        "Rows with missing values: raise an error, leave the row out (label -1), or fill in the mean of the column.",
+        "Rows with missing values: raise an error, leave the row out (no label), or fill in the mean of the column.",
     ),
 ]  # fmt: skip
 Scale = Annotated[

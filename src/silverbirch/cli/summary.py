@@ -59,6 +59,6 @@ def say_clusters(voice: Voice, record: Record, state: RunState, model: Aggregate
     if "labelled" in record.counts:
         sizes += f"; {record.counts['labelled']:,} rows labelled"
         if record.counts["unlabelled"]:
-            sizes += f", {record.counts['unlabelled']:,} left out (-1)"
+            sizes += f", {record.counts['unlabelled']:,} left out"
     rmsd = float(np.sqrt(weight @ table.rmsd**2 / weight.sum()))
     say_run(voice, record, state, [("clusters", sizes), ("rmsd", f"{rmsd:.6g}")])

@@ -9,10 +9,8 @@ import numpy as np
 from ..labelled import LeafCounter
 from ..model import AggregateModel
 from ..rows import Position, RowSource
-from .labels import LabelWriter
+from .labels import LEFT_OUT, LabelWriter
 from .preparation import Preparation
-
-NO_LABEL = -1  # the label of a row that was left out
 
 
 def label_rows(
@@ -34,7 +32,7 @@ def label_rows(
         prepared = preparation.apply(chunk, source)
         labels = model._labels_of(model._source(prepared), None if counter is None else counter.add)
         if prepared.weight is not None:
-            labels[prepared.weight == 0] = NO_LABEL
+            labels[prepared.weight == 0] = LEFT_OUT
             unlabelled += int(np.count_nonzero(prepared.weight == 0))
         writer.write(labels, chunk.ids)
         rows += len(labels)
