@@ -20,7 +20,7 @@ CPP_ROOMS = (
 NOT_IN_THE_CORE = r"Python\.h|nanobind/|numpy/"
 
 # The rooms that a room imports when it is imported itself; all may import the ground.
-GROUND = "_core errors machine progress checks"
+GROUND = "_core errors machine progress checks directions"
 NOUNS = "features tree linkage dendrogram labelled cluster_table representatives model estimator"
 WATCHED = ("sklearn", "benchmarks", "experiments")  # packages outside that not every room may import
 PYTHON_ROOMS = {
@@ -28,11 +28,17 @@ PYTHON_ROOMS = {
     "machine": "",
     "progress": "",
     "checks": "",
-    "rows": "",
+    "directions": "",
+    "rows": "directions",
     "features": "",
     "tree": "features rows",
     "linkage_matrix": "",
-    "linkage": "features linkage_matrix",
+    "distances": "",
+    "linkage_job": "distances linkage_matrix",
+    "sparse_rows": "distances",
+    "sparse_linkage": "linkage_job sparse_rows",
+    "unit_features": "features",
+    "linkage": "features linkage_matrix distances linkage_job sparse_linkage unit_features",
     "nodes": "",
     "cuts": "nodes",
     "exports": "",
@@ -43,15 +49,15 @@ PYTHON_ROOMS = {
     "cluster_table": "features",
     "representatives": "rows",
     "cluster_results": "rows features dendrogram labelled cluster_table representatives",
-    "model": "rows features tree linkage dendrogram labelled cluster_results",
+    "model": "directions rows features tree linkage dendrogram labelled cluster_results",
     "validation": "rows sklearn",
     "estimator": "rows features tree labelled model validation sklearn",
-    "storage": "features tree dendrogram labelled model",
-    "pipeline": f"rows {NOUNS} storage sklearn",
+    "storage": "rows features tree linkage dendrogram labelled model",
+    "pipeline": f"directions rows {NOUNS} storage sklearn",
     "plot": "dendrogram",
     "report": f"{NOUNS} storage plot",
     "demo": f"{NOUNS} storage",
-    "cli": f"rows {NOUNS} pipeline storage plot",
+    "cli": f"directions rows {NOUNS} pipeline storage plot",
     "__init__": f"{NOUNS} storage",
     "__main__": "",
 }

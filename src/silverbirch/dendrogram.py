@@ -155,7 +155,7 @@ class Dendrogram:
         References
         ----------
         "eom": Campello, Moulavi and Sander (2013), PAKDD. "dynamic": Langfelder, Zhang and Horvath (2008),
-        Bioinformatics 24(5), with the constants of its deepSplit = 4. There the scatter of a core is the mean distance
+        Bioinformatics 24(5), with the constants of its deepSplit = 1. There the scatter of a core is the mean distance
         of its pairs; here it is the mean height of the first merges of its points.
 
         Examples

@@ -16,7 +16,6 @@ from .labelled import LeafCounter
 from .model import AggregateModel, Clustering, Refined
 from .progress import reporter
 from .rows import START, Chunk, Position, RowSource, source_of
-from .rows.memory_source import MemorySource
 from .tree import CFTree
 from .validation import rows_for
 
@@ -35,6 +34,15 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     linkage : str, default "ward"
         "ward", "average", "weighted", "centroid" or "median". "single", "complete", "minimax" and "medoid" are
         approximate, because they use only the means of the features. With mode="aggregation", any CF distance.
+    metric : {"euclidean", "cosine", "correlation"}, default "euclidean"
+        How rows are compared. For "cosine" each row is scaled to unit length, for "correlation" it is centred first.
+        Heights of single, complete, average, weighted and minimax linkage are then cosine or correlation distances, as
+        in scipy; those of ward, centroid and median are Euclidean distances of the unit rows. `cluster_centers_`,
+        `score` and `features_` are those of the unit rows.
+    projection : int, default None
+        Project the rows to this many columns at random before anything else; needed for sparse matrices of scipy, such
+        as TF-IDF, and possible for all rows. Squared distances then have an expected relative error of about
+        √(2 / projection). `cluster_centers_`, `score` and `features_` are those of the projected rows.
     max_leaves : int, default 25_000
         The largest number of cluster features; None for no limit.
     max_memory : int or str, default None
@@ -54,6 +62,9 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     refine : int, default 0
         How many more passes `fit` makes over the rows to improve the features: each pass counts every row in its
         nearest feature, see `ClusterFeatures.refined`. `partial_fit` does not refine, because it keeps no rows.
+    forget : float, default None
+        The share of the weight of all earlier rows that each `partial_fit` forgets, 0 ≤ forget < 1, see `CFTree.decay`:
+        clusters follow a stream that changes. None keeps every row at its full weight.
     n_jobs : int, default None
         Number of threads; None is one, -1 is one for each core. It changes the time and nothing else.
     progress : bool, default False
@@ -86,7 +97,9 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     tree_ : CFTree
         The tree. With `refine`, `features_` are no longer its leaves.
     n_features_in_ : int
-        The number of columns.
+        The number of columns, before the projection.
+    projection_error_ : float
+        The expected relative error of a squared distance by the projection: √(2 / projection), 0 without one.
     feature_names_in_ : array of str
         The names of the columns, where they have names.
 
@@ -120,6 +133,11 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     def _require_fitted(self) -> None:
         check_is_fitted(self, "tree_")
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.projection is not None
+        return tags
+
     def _source(self, X: Any, sample_weight: Any = None, *, reset: bool = False) -> RowSource:
         return rows_for(self, X, sample_weight, reset=reset)
 
@@ -132,6 +150,12 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         super()._set_clustering(clustering)
         self._labels = None
 
+    @property
+    def projection_error_(self) -> float:
+        """The expected relative error of a squared distance by the projection: √(2 / projection), 0 without one."""
+        self._require_fitted()
+        return 0.0 if self._projection is None else float(np.sqrt(2 / self._projection.n_components))
+
     # -- fitting
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -140,8 +164,8 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         Parameters
         ----------
         X : array (n, d), data frame, path or stream
-            The rows: anything that `read_chunks` takes. Files are read a second time for the labels. A stream can be
-            read only once, so there are no `labels_` for it.
+            The rows: anything that `read_chunks` takes, and with `projection` also sparse matrices. Files are read a
+            second time for the labels. A stream can be read only once, so there are no `labels_` for it.
         y : ignored
             For compatibility with scikit-learn.
         sample_weight : array (n,) or float, default None
@@ -169,18 +193,20 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
             for _ in range(self.refine):
                 report = reporter(self.progress, "finer leaves")
                 unlimited = self.max_memory is None
-                leaves = self.features_._refined(source, as_threads(self.n_jobs), report, may_list=unlimited)
+                leaves = self.features_._refined(
+                    self._directed(source), as_threads(self.n_jobs), report, may_list=unlimited
+                )
                 self._refined = Refined(leaves, may_list=unlimited)
             if source.repeatable:
                 self._cluster_now()
                 counter = LeafCounter(self.features_)
-                self._find_leaves(source, counter)
+                self._find_leaves(self._directed(source), counter)
                 self._count_labelled(counter)
                 self._cluster_features()  # scikit-learn requires that methods like `transform` change no attribute
         return self
 
     def _find_leaves(self, source: RowSource, counter: LeafCounter | None = None) -> None:
-        """Finds the leaf of each row, and sums up the rows of each leaf in the same pass."""
+        """Finds the leaf of each row, for rows as the tree takes them, and sums up the rows of each leaf on the way."""
         report = reporter(self.progress, "nearest leaves")
         leaves = self._leaf_of(source, report, None if counter is None else counter.add)
         fits = len(self.features_) <= np.iinfo(np.int32).max
@@ -189,8 +215,9 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     def partial_fit(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
         """Adds a chunk of rows to the tree.
 
-        The tree does not depend on how the rows are divided into chunks. `labels_` are those of the last chunk. They
-        are computed when they are first used, from a copy of the chunk if it is an array or a data frame.
+        The tree does not depend on how the rows are divided into chunks, unless `forget` is set: then all earlier rows
+        lose that share of their weight first. `labels_` are those of the last chunk. They are computed when they are
+        first used, from a copy of the chunk if it is in memory.
 
         Parameters
         ----------
@@ -218,28 +245,27 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         if isinstance(X, ClusterFeatures):
             if sample_weight is not None:
                 raise ValueError("cluster features have weights of their own: leave sample_weight out")
-            return self.insert(X)
+            with self._forgetting():
+                return self.insert(X)
         if hasattr(self, "tree_"):
             source = self._source(X, sample_weight)
-            self._insert(self.tree_, source)
+            with self._forgetting():
+                self._insert(self.tree_, source)
         else:
             with self._unchanged_by_failure():
                 tree = self._new_tree()
                 source = self._source(X, sample_weight, reset=True)
                 self._insert(tree, source)
-        self._batch = self._kept(source)
+        self._batch = self._kept(X, self._directed(source))
         return self
 
-    def _kept(self, source: RowSource) -> RowSource | None:
-        """The source of the same rows later: a copy of those in memory; None if they cannot be had again."""
-        if not source.in_memory:
+    def _kept(self, X: Any, source: RowSource) -> RowSource | None:
+        """The rows of X later, as the tree takes them: a copy of those in memory; None if they cannot be had again."""
+        if not source.in_memory or _is_mapped(X):
             return source if source.repeatable else None
         if self.max_memory is not None:
             return None
-        parts = [chunk.rows for chunk in source.chunks()]
-        if any(map(_is_mapped, parts)):
-            return source
-        copy: Any = np.concatenate(parts)
+        copy: Any = np.concatenate([chunk.rows for chunk in source.chunks()])
         return source_of(Chunk(copy, START, Position(1, 0), checked=True))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -298,7 +324,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         """
         self._require_fitted()
         labels = self.dendrogram_.cut(n_clusters=n_clusters, height=height, **options)
-        leaves = self._known_leaves(ValueError) if X is None else self._leaf_of(self._source(X))
+        leaves = self._known_leaves(ValueError) if X is None else self._leaf_of(self._directed(self._source(X)))
         return _labels_of_rows(labels, leaves)
 
     @property
@@ -329,7 +355,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         return self._labels_of(self._source(X))
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """Returns the distance of each row to the mean of each cluster.
+        """Returns the distance of each row to the mean of each cluster, by the metric of the model.
 
         Parameters
         ----------
@@ -339,7 +365,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         Returns
         -------
         array (n, n_clusters_)
-            Euclidean distances, in the precision of X.
+            The distances, in the precision of X. The cosine distance to a mean of 0, which has no direction, is 1.
 
         Raises
         ------
@@ -350,17 +376,18 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
 
         self._require_fitted()
         source = self._source(X)
-        if not (isinstance(source, MemorySource) or isinstance(X, np.ndarray)):
+        if not source.in_memory:
             raise TypeError(
                 "transform returns a number for each row and cluster, too many for a file or stream: pass it chunk by "
                 "chunk, for rows in read_chunks(…): model.transform(rows)"
             )
-        rows = np.concatenate(list(source))
-        distances: NDArray[Any] = cdist(rows, self.cluster_centers_).astype(rows.dtype, copy=False)
-        return distances
+        rows = np.concatenate(list(self._projected(source)))
+        distances = cdist(rows, self.cluster_centers_, self._metric)
+        finite: NDArray[Any] = np.nan_to_num(distances, nan=1.0, copy=False).astype(rows.dtype, copy=False)
+        return finite
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Returns minus the sum of squared distances of the rows to the mean of their cluster: greater is better.
+        """Returns minus the sum of squared Euclidean distances of the rows to the mean of their cluster.
 
         With more clusters each row has a nearer centre, new rows too. So `GridSearchCV` over `n_clusters` takes the
         largest number of its grid, or nearly so. Choose the number by `choose_k`, and use the score to compare models
@@ -383,7 +410,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         self._require_fitted()
         centers = self.cluster_centers_
         total = 0.0
-        source = self._source(X, sample_weight)
+        source = self._directed(self._source(X, sample_weight))
         for chunk in map(source.checked, source.chunks()):
             labels = self.subcluster_labels_[self._leaf_of(source_of(chunk))]
             rows, weight = chunk.rows, chunk.weight

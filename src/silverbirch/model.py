@@ -26,12 +26,15 @@ from .checks import (
 )
 from .cluster_results import ClusterResults
 from .dendrogram import Dendrogram
+from .directions import METRICS
 from .features import ClusterFeatures
 from .labelled import LeafCounter
 from .linkage import cluster_features, matching_distance
 from .progress import Report, reporter
 from .rows import Chunk, RowSource, source_of
+from .rows.direction_source import DirectionSource
 from .rows.passes import ForEachChunk, gathered
+from .rows.projected_source import ProjectedSource, Projection
 from .tree import CFTree
 
 
@@ -87,6 +90,8 @@ class AggregateModel(ClusterResults):
         *,
         distance_threshold: float | None = None,
         linkage: str = "ward",
+        metric: str = "euclidean",
+        projection: int | None = None,
         max_leaves: int | None = 25_000,
         max_memory: int | str | None = None,
         threshold: float = 0.0,
@@ -95,12 +100,15 @@ class AggregateModel(ClusterResults):
         mode: str = "linkage",
         algorithm: str = "auto",
         refine: int = 0,
+        forget: float | None = None,
         n_jobs: int | None = None,
         progress: bool = False,
     ) -> None:
         self.n_clusters = n_clusters
         self.distance_threshold = distance_threshold
         self.linkage = linkage
+        self.metric = metric
+        self.projection = projection
         self.max_leaves = max_leaves
         self.max_memory = max_memory
         self.threshold = threshold
@@ -109,12 +117,15 @@ class AggregateModel(ClusterResults):
         self.mode = mode
         self.algorithm = algorithm
         self.refine = refine
+        self.forget = forget
         self.n_jobs = n_jobs
         self.progress = progress
 
     tree_: CFTree
     n_features_in_: int
     feature_names_in_: NDArray[Any]
+    _metric: str  # of the rows in the tree
+    _projection: Projection | None  # of the rows in the tree
     _clustering: Clustering | None
     _refined: Refined | None
     _adaptive: AdaptiveCut | None = None  # lasts until `fit`, another cut, or a change of its parameters
@@ -148,12 +159,13 @@ class AggregateModel(ClusterResults):
             The model itself.
         """
         source = X if isinstance(X, ClusterFeatures) else self._source(X)
+        projected = isinstance(X, ClusterFeatures) and self.projection is not None
         if not hasattr(self, "tree_"):
+            if projected:
+                raise ValueError("cluster features do not say how many columns the rows have: insert rows first")
             self.n_features_in_ = source.n_dimensions
-        elif source.n_dimensions != self.n_features_in_:
-            raise ValueError(
-                f"X has {source.n_dimensions} columns but the model has {self.n_features_in_}: pass the same columns"
-            )
+        elif source.n_dimensions != (columns := self.features_.n_dimensions if projected else self.n_features_in_):
+            raise ValueError(f"X has {source.n_dimensions} columns but the model has {columns}: pass the same columns")
         self._insert(self.tree_ if hasattr(self, "tree_") else self._new_tree(), source)
         return self
 
@@ -166,10 +178,21 @@ class AggregateModel(ClusterResults):
             self.__dict__ = before
             raise
 
+    @contextlib.contextmanager
+    def _forgetting(self) -> Iterator[None]:
+        """The tree forgets a share of its weight before rows are inserted. A failure brings the weight back."""
+        if not self.forget or not hasattr(self, "tree_"):
+            yield
+            return
+        with self.tree_._unchanged_by_failure():
+            self.tree_.decay(1 - self.forget)
+            yield
+
     def _insert(self, tree: CFTree, source: RowSource | ClusterFeatures) -> None:
         before = tree.n_points, tree.n_leaves
         try:
-            tree.insert(source, progress=reporter(self.progress, "tree"))
+            rows = source if isinstance(source, ClusterFeatures) else self._directed(source)
+            tree.insert(rows, progress=reporter(self.progress, "tree"))
         except BaseException:
             if (tree.n_points, tree.n_leaves) != before:  # an interrupt keeps the rows inserted so far
                 self._take(tree)
@@ -194,18 +217,21 @@ class AggregateModel(ClusterResults):
         self._table = None
 
     def _source(self, X: Any, sample_weight: Any = None, *, reset: bool = False) -> RowSource:
-        """The rows of X as the tree takes them. With `reset`, the model takes over their width and names."""
+        """The rows of X. With `reset`, the model takes over their width and names."""
         return source_of(X, sample_weight)
 
     def _leaf_of(
         self, source: RowSource, report: Report | None = None, also: ForEachChunk | None = None
     ) -> NDArray[np.int64]:
-        """The nearest leaf of each row; `also` is called with each chunk and its leaves."""
+        """The nearest leaf of each row, for rows as the tree takes them.
+
+        `also` is called with each chunk and its leaves.
+        """
         return (self._refined or self.tree_)._assign(source, as_threads(self.n_jobs), report, also)
 
     def _labels_of(self, source: RowSource, also: ForEachChunk | None = None) -> NDArray[np.int64]:
         """The cluster of each row: that of its exactly nearest leaf."""
-        leaves = self._leaf_of(source, reporter(self.progress, "nearest leaves"), also)
+        leaves = self._leaf_of(self._directed(source), reporter(self.progress, "nearest leaves"), also)
         return labels_in_place(self.subcluster_labels_, leaves)
 
     def _count_labelled(self, counter: LeafCounter) -> None:
@@ -214,8 +240,18 @@ class AggregateModel(ClusterResults):
         self._clusters = None
         self._table = None
 
+    def _directed(self, source: RowSource) -> RowSource:
+        """The rows as the tree takes them: projected, and of unit length if the metric compares directions."""
+        source = self._projected(source)
+        return source if self._metric == "euclidean" else DirectionSource(source, self._metric)
+
+    def _projected(self, source: RowSource) -> RowSource:
+        return source if self._projection is None else ProjectedSource(source, self._projection)
+
     def _new_tree(self) -> CFTree:
         self._check_parameters()
+        self._metric = self.metric
+        self._projection = None if self.projection is None else Projection(int(self.projection))
         return CFTree(
             threshold=self.threshold,
             max_leaves=self.max_leaves,
@@ -229,7 +265,17 @@ class AggregateModel(ClusterResults):
         """Checks the parameters before any row is read; the tree checks its own."""
         mode = as_choice(self.mode, "mode", MODES)
         as_method(self.linkage, mode, "linkage")
+        as_choice(self.metric, "metric", METRICS)
+        if self.projection is not None:
+            as_count(self.projection, "projection")
+            if self.metric == "correlation":
+                raise ValueError(
+                    "projection with metric='correlation': projected rows cannot be centred by their columns; centre "
+                    "the rows first and use metric='cosine'"
+                )
         as_choice(self.algorithm, "algorithm", ALGORITHMS)
+        if self.forget is not None and not 0 <= as_threshold(self.forget, "forget") < 1:
+            raise ValueError(f"forget={self.forget!r}: must be at least 0 and less than 1, the share to forget")
         as_threads(self.n_jobs)
         as_count(self.refine, "refine", least=0)
         as_flag(self.progress, "progress")
@@ -271,6 +317,7 @@ class AggregateModel(ClusterResults):
             self.linkage,
             self.mode,
             self.algorithm,
+            metric=self._metric,
             n_jobs=self.n_jobs,
             progress=self.progress,
             max_memory=left,

@@ -83,19 +83,23 @@ class Hierarchy:
                 f"labels are {labels.dtype} of shape {labels.shape}: one whole number for each of the {self.n_leaves} "
                 "leaves is needed"
             )
-        place = np.flatnonzero(labels[self.leaf_order] >= 0)
-        label = labels[self.leaf_order[place]].astype(np.int64)
-        sizes = np.bincount(label)
+        if labels.max() >= self.n_leaves:
+            raise ValueError(
+                f"label {labels.max()} of {self.n_leaves} leaves: clusters are numbered from 0 without a gap"
+            )
+        in_order = labels[self.leaf_order].astype(np.int64)
+        places = np.flatnonzero(in_order >= 0)
+        sizes = np.bincount(in_order[places])
         if not sizes.all():
             raise ValueError(f"label {np.argmin(sizes)} is missing: clusters are numbered from 0 without a gap")
-        begin = np.full(len(sizes), self.n_leaves)
-        end = np.zeros(len(sizes), dtype=np.int64)
-        np.minimum.at(begin, label, place)
-        np.maximum.at(end, label, place + 1)
-        cluster = labels[self.leaf_order[self.first]].astype(np.int64)  # of the first leaf below each node
-        same = (cluster >= 0) & (self.first == begin[cluster]) & (self.first + self.count == end[cluster])
+        begin, end = np.full(len(sizes), self.n_leaves), np.zeros(len(sizes), dtype=np.int64)
+        np.minimum.at(begin, in_order[places], places)
+        np.maximum.at(end, in_order[places], places + 1)
         nodes = np.full(len(sizes), -1)
-        nodes[cluster[same]] = np.flatnonzero(same)
+        candidates = np.flatnonzero(in_order[self.first] >= 0)
+        cluster, first = in_order[self.first[candidates]], self.first[candidates]
+        same = (first == begin[cluster]) & (first + self.count[candidates] == end[cluster])
+        nodes[cluster[same]] = candidates[same]
         nodes[sizes != end - begin] = -1  # leaves of other clusters lie between
         if (nodes < 0).any():
             raise ValueError(

@@ -83,7 +83,16 @@ def draw_dendrogram(
     named = any(tip in names for tip in tips)
     ax.set_xlabel("branches by name or by their points" if named else "points below each branch")
     _label_tips(ax, [_tip_label(names.get(t), float(weights[t]), folded=t >= n) for t in tips])
-    _name_merges(ax, {(x[t], float(heights[t])): names[t] for t in range(n + first_row, 2 * n - 1) if t in names})
+    for merge in range(n + first_row, 2 * n - 1):
+        if merge in names:  # beside the branch above the merge
+            ax.annotate(
+                names[merge],
+                (x[merge], heights[merge]),
+                xytext=(3, 2),
+                textcoords="offset points",
+                fontsize=8,
+                color=colour[merge],
+            )
     ax.set_xlim(-0.8, shown - 0.2)
     low = min(0.0, float(heights.min()))
     ax.set_ylim(low, float(heights.max()) * 1.05 or 1.0)
@@ -130,7 +139,7 @@ def draw_suggestion(suggestion: Suggestion, ax: Axes | None = None) -> Axes:
     if suggestion.n_clusters is not None:
         ax.axvline(suggestion.n_clusters, color=BRANCHES[1], linewidth=0.8)
     ax.set_yticks(range(len(names)), names)
-    ax.set_ylim(len(names) - 0.5, -0.5)
+    ax.set_ylim(max(len(names), 1) - 0.5, -0.5)
     ax.set_xlim(1.5, max(suggestion.k.max(initial=2), 2) + 0.5)
     ax.set_aspect("auto")
     ax.set_xlabel("number of clusters k (darker: better score; dot: vote)")
@@ -218,12 +227,6 @@ def _tip_label(name: str | None, weight: float, *, folded: bool) -> str:
     if name is None:
         return _short(weight)
     return f"{name} ({_short(weight)})" if folded else name
-
-
-def _name_merges(ax: Axes, names: dict[tuple[float, float], str]) -> None:
-    """Writes the names of merges above their bars."""
-    for place, name in names.items():
-        ax.annotate(name, place, xytext=(0, 2), textcoords="offset points", ha="center", va="bottom", fontsize=8)
 
 
 def _short(value: float) -> str:

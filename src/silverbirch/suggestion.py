@@ -95,6 +95,8 @@ class Suggestion:
         return draw_suggestion(self, ax)
 
     def __repr__(self) -> str:
+        if not self.scores:
+            return f"{self._answer()}: {self.reason}"
         rows = [self._heads(), *self._rows()]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ["  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True)) for row in rows]
@@ -119,7 +121,7 @@ class Suggestion:
         """The scores as text, * for a vote. Of many k only the voted ones, their neighbours and the first are shown."""
         voted = {k for k in self.votes.values() if k is not None}
         wanted = sorted({n for k in voted for n in (k - 1, k, k + 1)} | set(range(2, 6)))
-        last = int(self.k[-1])
+        last = int(self.k.max(initial=0))
         shown = [k for k in wanted if 2 <= k <= last] if last > _MOST_ROWS else list(range(2, last + 1))
         rows = []
         for k in shown:
@@ -137,7 +139,9 @@ def suggested(
     top = _top(dendrogram)
     k_max = min(k_max, top.n_leaves // 2)
     if k_max < 3:
-        return Suggestion(None, f"{top.n_leaves} leaves are too few to tell", {}, np.arange(1, 1), {})
+        return _without_scores(f"{top.n_leaves} leaves and k_max={k_max} are too few to tell")
+    if not np.ptp(top._known_features().mean, axis=0).any():
+        return _without_scores("all leaves have the same mean")
     k = np.arange(1, k_max + 1)
     labels = top.cut(n_clusters=k)
     scores = {
@@ -147,6 +151,10 @@ def suggested(
     }
     votes = _votes(k, scores)
     return Suggestion(*_decision(votes, scores), votes, k, scores)
+
+
+def _without_scores(reason: str) -> Suggestion:
+    return Suggestion(None, reason, {}, np.arange(0), {})
 
 
 def _top(dendrogram: Dendrogram) -> Dendrogram:

@@ -55,16 +55,16 @@ def test_labels_come_back_in_order_whatever_the_chunks(suffix, tmp_path):
     np.testing.assert_array_equal(frame["label"], labels)
 
 
+@pytest.mark.parametrize("ids", [None, np.arange(5)])
 @pytest.mark.parametrize("suffix", ALL)
-@pytest.mark.parametrize("with_ids", [False, True])
-def test_rows_that_were_left_out_have_no_label(suffix, with_ids, tmp_path):
-    labels, path = np.array([3, LEFT_OUT, -1, LEFT_OUT]), tmp_path / f"labels{suffix}"
+def test_rows_left_out_are_null_and_noise_stays_minus_one(suffix, ids, tmp_path):
     if suffix == ".npy":
-        assert np.load(written(path, [(labels,)])).tolist() == [3, -2, -1, -2]
-        return
-    ids = (pa.array(["a", "b", "c", "d"]),) if with_ids else ()
-    frame = read_back(written(path, [(labels, *ids)], id_name="id" if with_ids else None))
-    assert [None if np.isnan(label) else label for label in frame["label"]] == [3, None, -1, None]
+        ids = None
+    chunk = (np.array([-1, LEFT_OUT, 3, LEFT_OUT, 0]), None if ids is None else pa.array(ids))
+    path = written(tmp_path / f"labels{suffix}", [chunk, chunk], id_name=None if ids is None else "id")
+    found = read_back(path)["label"].to_numpy(dtype=np.float64, na_value=np.nan)
+    left_out = LEFT_OUT if suffix == ".npy" else np.nan
+    np.testing.assert_array_equal(found, [-1, left_out, 3, left_out, 0] * 2)
 
 
 @pytest.mark.parametrize("suffix", WITH_IDS)

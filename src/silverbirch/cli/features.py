@@ -67,6 +67,7 @@ def aggregate(
     """
     with usage():
         model = AggregateModel(
+            metric=metric,
             max_leaves=max_leaves,
             max_memory=model_memory(max_memory),
             threshold=threshold,

@@ -16,7 +16,9 @@ from ..checks import ALGORITHMS, MODES, as_choice, as_count, as_method
 from ..dendrogram import numbered_by_weight
 from ..features import ClusterFeatures
 from ..labelled import LabelledLeaves
+from ..linkage import heights_are_euclidean
 from ..model import AdaptiveCut, AggregateModel, Clustering, Refined
+from ..rows.projected_source import Projection
 from . import dendrogram as dendrogram_in_file
 from . import features as features_in_file
 from . import tree as tree_in_file
@@ -38,6 +40,8 @@ def to_file(model: AggregateModel) -> tuple[dict[str, Any], Arrays]:
         "tree": tree_state,
     }
     arrays = prefixed("tree", tree_arrays)
+    if model._projection is not None and model._projection.signs is not None:
+        arrays["projection"] = (model._projection.signs + 1).astype(np.uint8)
     if model._refined is not None:
         arrays |= prefixed("refined", features_in_file.to_file(model._refined.features)[1])
     if model._labelled is not None:
@@ -58,6 +62,7 @@ def _plain(value: Any) -> Any:
 
 def from_file(state: dict[str, Any], arrays: Arrays, cls: type[Model]) -> Model:
     """The stored model; raises ValueError, KeyError or TypeError if the content is not a model."""
+    state = _updated(state)
     model = _unfitted(cls, state["parameters"])
     tree = tree_in_file.from_file(state["tree"], under("tree", arrays))
     columns = as_count(state["n_features"], "n_features")
@@ -70,6 +75,9 @@ def from_file(state: dict[str, Any], arrays: Arrays, cls: type[Model]) -> Model:
         if not (leaves.weight > 0).all():
             raise ValueError("it has refined leaves of no weight")
         model._refined = Refined(leaves, may_list=model.max_memory is None)
+    if "projection" in arrays:
+        model._projection = _checked_projection(arrays["projection"], columns)
+        columns = model._projection.n_components
     if {columns} != {tree.features.n_dimensions, model.features_.n_dimensions}:
         raise ValueError(f"its leaves do not all have {columns} columns")
     if labelled := under("labelled", arrays):
@@ -93,6 +101,23 @@ def _restored_labelled(arrays: Arrays, features: ClusterFeatures) -> LabelledLea
     return LabelledLeaves(rows, labelled)
 
 
+def _updated(state: dict[str, Any]) -> dict[str, Any]:
+    """The state of a file up to 0.2 in today's form: the metric was part of the preparation, and all heights were
+    Euclidean. A dendrogram whose heights are cosine distances today is left out, so it is computed again.
+    """
+    parameters = dict(state["parameters"])
+    if "metric" in parameters:
+        return state
+    run = state.get("run") or {"preparation": {"metric": "euclidean"}}
+    parameters["metric"] = run["preparation"]["metric"]
+    state = state | {"parameters": parameters}
+    if parameters["metric"] == "cosine" and not heights_are_euclidean(parameters["linkage"], parameters["mode"]):
+        if parameters["distance_threshold"] is not None:
+            parameters["distance_threshold"] = parameters["distance_threshold"] ** 2 / 2
+        state.pop("made_by", None)
+    return state
+
+
 def _unfitted(cls: type[Model], parameters: dict[str, Any]) -> Model:
     """An unfitted model with these parameters, checked. n_jobs may exceed the cores of this machine."""
     n_jobs = parameters["n_jobs"]
@@ -102,6 +127,12 @@ def _unfitted(cls: type[Model], parameters: dict[str, Any]) -> Model:
     model._new_tree()
     model.n_jobs = n_jobs
     return model
+
+
+def _checked_projection(stored: NDArray[Any], columns: int) -> Projection:
+    if stored.dtype != np.uint8 or stored.ndim != 2 or len(stored) != columns or stored.max(initial=0) > 2:
+        raise ValueError(f"its projection is not one of {columns} columns")
+    return Projection(stored.shape[1], stored.astype(np.int8) - np.int8(1))
 
 
 def _checked_names(names: Any, columns: int) -> NDArray[Any]:
