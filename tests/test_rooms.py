@@ -49,7 +49,7 @@ PYTHON_ROOMS = {
     "cluster_table": "features",
     "representatives": "rows",
     "cluster_results": "rows features dendrogram labelled cluster_table representatives",
-    "model": "rows features tree linkage dendrogram labelled cluster_results",
+    "model": "directions rows features tree linkage dendrogram labelled cluster_results",
     "validation": "rows sklearn",
     "estimator": "rows features tree labelled model validation sklearn",
     "storage": "rows features tree linkage dendrogram labelled model",

@@ -52,6 +52,9 @@ class ClusterResults(ABC):
     def _source(self, X: Any, sample_weight: Any = None, *, reset: bool = False) -> RowSource: ...
 
     @abstractmethod
+    def _directed(self, source: RowSource) -> RowSource: ...
+
+    @abstractmethod
     def _leaf_of(self, source: RowSource) -> NDArray[np.int64]: ...
 
     @property
@@ -102,8 +105,8 @@ class ClusterResults(ABC):
 
     def _column_names(self) -> tuple[str, ...]:
         width, known = self.features_.n_dimensions, getattr(self, "feature_names_in_", None)
-        if known is None or len(known) != width:  # the columns of a projection have no names
-            known = [f"column {i}" for i in range(width)]
+        if known is None or width != self.n_features_in_:  # the columns of a projection have no names
+            return tuple(f"column {i}" for i in range(width))
         return tuple(map(str, known))
 
     def _names_of_clusters(self) -> tuple[str, ...]:
@@ -186,7 +189,7 @@ class ClusterResults(ABC):
             A value is not finite, or the columns differ from those given to `fit`.
         """
         labels, nearest = self.subcluster_labels_, NearestRows(self.cluster_centers_, as_count(n, "n"))
-        source = self._source(X)
+        source = self._directed(self._source(X))
         for chunk in map(source.checked, source.chunks()):
             nearest.add(chunk.rows, labels[self._leaf_of(source_of(chunk))])
         return nearest.result()

@@ -242,7 +242,7 @@ def table_of(
     mean = leaves.total().mean[0]
     deviation = _deviation(leaves, mean)
     effects = np.divide(center - mean, deviation, out=np.zeros_like(center), where=deviation > 0)
-    most = np.argsort(-np.abs(effects), axis=1, kind="stable")[:, :MOST_DISTINGUISHING]
+    most = _largest(np.abs(effects), min(MOST_DISTINGUISHING, clusters.n_dimensions))
     nearest = nearest_other(center)
     return ClusterTable(
         number=np.arange(len(weight)),
@@ -272,23 +272,35 @@ def _deviation(leaves: ClusterFeatures, mean: Floats) -> Floats:
 
 
 def nearest_other(centers: Floats) -> NDArray[np.int64]:
-    """The nearest other centre of each centre, the lowest one among equally near ones; -1 if there is only one.
+    """The nearest other centre of each centre, up to rounding; -1 if there is only one.
 
-    All pairs of a block of rows are compared by |a|² + |b|² - 2 ab. It rounds, so the best few are compared exactly.
+    All pairs of a block of rows are compared by |b|² - 2 ab, relative to the mean of the centres.
     """
     count = len(centers)
     if count < 2:
         return np.full(count, -1, dtype=np.int64)
     centered = centers - centers.mean(axis=0)
     squares = np.einsum("ij,ij->i", centered, centered)
-    few = min(4, count - 1)
     result = np.empty(count, dtype=np.int64)
     block = max(1, _BLOCK_BYTES // (8 * count))
     for begin in range(0, count, block):
         some = np.arange(begin, min(begin + block, count))
-        compared = squares - 2 * centered[some] @ centered.T
+        compared = centered[some] @ centered.T
+        compared *= -2
+        compared += squares
         compared[np.arange(len(some)), some] = np.inf
-        candidates = np.sort(np.argpartition(compared, few - 1, axis=1)[:, :few], axis=1)
-        gaps = ((centers[some, None] - centers[candidates]) ** 2).sum(axis=2)
-        result[some] = candidates[np.arange(len(some)), gaps.argmin(axis=1)]
+        result[some] = compared.argmin(axis=1)
     return result
+
+
+def _largest(magnitude: Floats, count: int) -> NDArray[np.int64]:
+    """The columns of the `count` largest values of each row, the largest first and the lowest column among equal ones.
+
+    Overwrites the values, which are not negative.
+    """
+    every = np.arange(len(magnitude))
+    found = np.empty((len(magnitude), count), dtype=np.int64)
+    for place in range(count):
+        found[:, place] = magnitude.argmax(axis=1)
+        magnitude[every, found[:, place]] = -1
+    return found

@@ -138,14 +138,8 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         tags.input_tags.sparse = self.projection is not None
         return tags
 
-    @property
-    def projection_error_(self) -> float:
-        """The expected relative error of a squared distance by the projection: √(2 / projection), 0 without one."""
-        self._require_fitted()
-        return 0.0 if self._projection is None else float(np.sqrt(2 / self._projection.n_components))
-
     def _source(self, X: Any, sample_weight: Any = None, *, reset: bool = False) -> RowSource:
-        return self._directed(rows_for(self, X, sample_weight, reset=reset))
+        return rows_for(self, X, sample_weight, reset=reset)
 
     def _take(self, tree: CFTree) -> None:
         super()._take(tree)
@@ -155,6 +149,12 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     def _set_clustering(self, clustering: Clustering | None) -> None:
         super()._set_clustering(clustering)
         self._labels = None
+
+    @property
+    def projection_error_(self) -> float:
+        """The expected relative error of a squared distance by the projection: √(2 / projection), 0 without one."""
+        self._require_fitted()
+        return 0.0 if self._projection is None else float(np.sqrt(2 / self._projection.n_components))
 
     # -- fitting
 
@@ -193,18 +193,20 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
             for _ in range(self.refine):
                 report = reporter(self.progress, "finer leaves")
                 unlimited = self.max_memory is None
-                leaves = self.features_._refined(source, as_threads(self.n_jobs), report, may_list=unlimited)
+                leaves = self.features_._refined(
+                    self._directed(source), as_threads(self.n_jobs), report, may_list=unlimited
+                )
                 self._refined = Refined(leaves, may_list=unlimited)
             if source.repeatable:
                 self._cluster_now()
                 counter = LeafCounter(self.features_)
-                self._find_leaves(source, counter)
+                self._find_leaves(self._directed(source), counter)
                 self._count_labelled(counter)
                 self._cluster_features()  # scikit-learn requires that methods like `transform` change no attribute
         return self
 
     def _find_leaves(self, source: RowSource, counter: LeafCounter | None = None) -> None:
-        """Finds the leaf of each row, and sums up the rows of each leaf in the same pass."""
+        """Finds the leaf of each row, for rows as the tree takes them, and sums up the rows of each leaf on the way."""
         report = reporter(self.progress, "nearest leaves")
         leaves = self._leaf_of(source, report, None if counter is None else counter.add)
         fits = len(self.features_) <= np.iinfo(np.int32).max
@@ -213,9 +215,9 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     def partial_fit(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
         """Adds a chunk of rows to the tree.
 
-        The tree does not depend on how the rows are divided into chunks, unless `forget` is set: then all
-        earlier rows lose that share of their weight first. `labels_` are those of the last chunk. They
-        are computed when they are first used, from a copy of the chunk if it is an array or a data frame.
+        The tree does not depend on how the rows are divided into chunks, unless `forget` is set: then all earlier rows
+        lose that share of their weight first. `labels_` are those of the last chunk. They are computed when they are
+        first used, from a copy of the chunk if it is in memory.
 
         Parameters
         ----------
@@ -254,19 +256,16 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
                 tree = self._new_tree()
                 source = self._source(X, sample_weight, reset=True)
                 self._insert(tree, source)
-        self._batch = self._kept(source)
+        self._batch = self._kept(X, self._directed(source))
         return self
 
-    def _kept(self, source: RowSource) -> RowSource | None:
-        """The source of the same rows later: a copy of those in memory; None if they cannot be had again."""
-        if not source.in_memory:
+    def _kept(self, X: Any, source: RowSource) -> RowSource | None:
+        """The rows of X later, as the tree takes them: a copy of those in memory; None if they cannot be had again."""
+        if not source.in_memory or _is_mapped(X):
             return source if source.repeatable else None
         if self.max_memory is not None:
             return None
-        parts = [chunk.rows for chunk in source.chunks()]
-        if any(map(_is_mapped, parts)):
-            return source
-        copy: Any = np.concatenate(parts)
+        copy: Any = np.concatenate([chunk.rows for chunk in source.chunks()])
         return source_of(Chunk(copy, START, Position(1, 0), checked=True))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -325,7 +324,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         """
         self._require_fitted()
         labels = self.dendrogram_.cut(n_clusters=n_clusters, height=height, **options)
-        leaves = self._known_leaves(ValueError) if X is None else self._leaf_of(self._source(X))
+        leaves = self._known_leaves(ValueError) if X is None else self._leaf_of(self._directed(self._source(X)))
         return _labels_of_rows(labels, leaves)
 
     @property
@@ -376,7 +375,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         from scipy.spatial.distance import cdist
 
         self._require_fitted()
-        source = rows_for(self, X, reset=False)
+        source = self._source(X)
         if not source.in_memory:
             raise TypeError(
                 "transform returns a number for each row and cluster, too many for a file or stream: pass it chunk by "
@@ -411,7 +410,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         self._require_fitted()
         centers = self.cluster_centers_
         total = 0.0
-        source = self._source(X, sample_weight)
+        source = self._directed(self._source(X, sample_weight))
         for chunk in map(source.checked, source.chunks()):
             labels = self.subcluster_labels_[self._leaf_of(source_of(chunk))]
             rows, weight = chunk.rows, chunk.weight

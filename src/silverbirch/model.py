@@ -158,7 +158,7 @@ class AggregateModel(ClusterResults):
         Self
             The model itself.
         """
-        source = X if isinstance(X, ClusterFeatures) else source_of(X)
+        source = X if isinstance(X, ClusterFeatures) else self._source(X)
         projected = isinstance(X, ClusterFeatures) and self.projection is not None
         if not hasattr(self, "tree_"):
             if projected:
@@ -166,8 +166,7 @@ class AggregateModel(ClusterResults):
             self.n_features_in_ = source.n_dimensions
         elif source.n_dimensions != (columns := self.features_.n_dimensions if projected else self.n_features_in_):
             raise ValueError(f"X has {source.n_dimensions} columns but the model has {columns}: pass the same columns")
-        tree = self.tree_ if hasattr(self, "tree_") else self._new_tree()
-        self._insert(tree, source if isinstance(source, ClusterFeatures) else self._directed(source))
+        self._insert(self.tree_ if hasattr(self, "tree_") else self._new_tree(), source)
         return self
 
     @contextlib.contextmanager
@@ -192,7 +191,8 @@ class AggregateModel(ClusterResults):
     def _insert(self, tree: CFTree, source: RowSource | ClusterFeatures) -> None:
         before = tree.n_points, tree.n_leaves
         try:
-            tree.insert(source, progress=reporter(self.progress, "tree"))
+            rows = source if isinstance(source, ClusterFeatures) else self._directed(source)
+            tree.insert(rows, progress=reporter(self.progress, "tree"))
         except BaseException:
             if (tree.n_points, tree.n_leaves) != before:  # an interrupt keeps the rows inserted so far
                 self._take(tree)
@@ -217,8 +217,28 @@ class AggregateModel(ClusterResults):
         self._table = None
 
     def _source(self, X: Any, sample_weight: Any = None, *, reset: bool = False) -> RowSource:
-        """The rows of X as the tree takes them. With `reset`, the model takes over their width and names."""
-        return self._directed(source_of(X, sample_weight))
+        """The rows of X. With `reset`, the model takes over their width and names."""
+        return source_of(X, sample_weight)
+
+    def _leaf_of(
+        self, source: RowSource, report: Report | None = None, also: ForEachChunk | None = None
+    ) -> NDArray[np.int64]:
+        """The nearest leaf of each row, for rows as the tree takes them.
+
+        `also` is called with each chunk and its leaves.
+        """
+        return (self._refined or self.tree_)._assign(source, as_threads(self.n_jobs), report, also)
+
+    def _labels_of(self, source: RowSource, also: ForEachChunk | None = None) -> NDArray[np.int64]:
+        """The cluster of each row: that of its exactly nearest leaf."""
+        leaves = self._leaf_of(self._directed(source), reporter(self.progress, "nearest leaves"), also)
+        return labels_in_place(self.subcluster_labels_, leaves)
+
+    def _count_labelled(self, counter: LeafCounter) -> None:
+        """Takes over the rows labelled to each leaf; tables and centres are those of these rows from now on."""
+        self._labelled = counter.result()
+        self._clusters = None
+        self._table = None
 
     def _directed(self, source: RowSource) -> RowSource:
         """The rows as the tree takes them: projected, and of unit length if the metric compares directions."""
@@ -227,23 +247,6 @@ class AggregateModel(ClusterResults):
 
     def _projected(self, source: RowSource) -> RowSource:
         return source if self._projection is None else ProjectedSource(source, self._projection)
-
-    def _leaf_of(
-        self, source: RowSource, report: Report | None = None, also: ForEachChunk | None = None
-    ) -> NDArray[np.int64]:
-        """The nearest leaf of each row; `also` is called with each chunk and its leaves."""
-        return (self._refined or self.tree_)._assign(source, as_threads(self.n_jobs), report, also)
-
-    def _labels_of(self, source: RowSource, also: ForEachChunk | None = None) -> NDArray[np.int64]:
-        """The cluster of each row: that of its exactly nearest leaf."""
-        leaves = self._leaf_of(source, reporter(self.progress, "nearest leaves"), also)
-        return labels_in_place(self.subcluster_labels_, leaves)
-
-    def _count_labelled(self, counter: LeafCounter) -> None:
-        """Takes over the rows labelled to each leaf; tables and centres are those of these rows from now on."""
-        self._labelled = counter.result()
-        self._clusters = None
-        self._table = None
 
     def _new_tree(self) -> CFTree:
         self._check_parameters()

@@ -24,7 +24,8 @@ class Representatives:
     distance : float64 array (k, n)
         Their distances to the centre, NaN where there is no row.
     rows : float64 array (k, n, d)
-        The rows as the model compared them, NaN where there is none.
+        The rows as the tree takes them (projected, or of unit length, where the model does that); NaN where there is
+        none.
     """
 
     index: NDArray[np.int64]

@@ -197,7 +197,7 @@ def test_a_cut_tells_of_the_rows_it_labelled(frame, table, tmp_path):
     new.loc[3, "x"] = np.nan
     new.to_csv(tmp_path / "new.csv", index=False)
     command = ["cut", tmp_path / "run.sb", tmp_path / "new.csv", "-k", 6, "--no-ids", "--labels", tmp_path / "l.csv"]
-    assert "9 rows labelled, 1 left out (-1)" in done(*command).stdout
+    assert "9 rows labelled, 1 left out" in done(*command).stdout
 
 
 def test_the_summary_names_the_columns_that_were_clustered_by(table):

@@ -60,7 +60,7 @@ class RowSource(ABC):
     n_dimensions : number of chosen columns
     n_rows : number of rows; None if it is not known before all rows are read
     repeatable : whether the source can be read again, as files can and generators cannot
-    in_memory : whether the rows are an array or a data frame of the caller, who may change it later
+    in_memory : whether the rows are in memory already
     """
 
     names: tuple[str, ...] | None

@@ -91,6 +91,17 @@ def from_file(state: dict[str, Any], arrays: Arrays, cls: type[Model]) -> Model:
     return model
 
 
+def _restored_labelled(arrays: Arrays, features: ClusterFeatures) -> LabelledLeaves:
+    rows, labelled = arrays["rows"], features_in_file.from_file({}, arrays)
+    if labelled.mean.shape != features.mean.shape:
+        raise ValueError("its labelled rows are not summed up for each leaf")
+    if rows.dtype != np.int64 or rows.shape != (len(features),) or not np.array_equal(rows > 0, labelled.weight > 0):
+        raise ValueError("its numbers of labelled rows are not whole numbers, one for each leaf")
+    if not labelled.weight.any():
+        raise ValueError("its labelled rows have no weight")
+    return LabelledLeaves(rows, labelled)
+
+
 def _updated(state: dict[str, Any]) -> dict[str, Any]:
     """The state of a file up to 0.2 in today's form: the metric was part of the preparation, and all heights were
     Euclidean. A dendrogram whose heights are cosine distances today is left out, so it is computed again.
@@ -106,17 +117,6 @@ def _updated(state: dict[str, Any]) -> dict[str, Any]:
             parameters["distance_threshold"] = parameters["distance_threshold"] ** 2 / 2
         state.pop("made_by", None)
     return state
-
-
-def _restored_labelled(arrays: Arrays, features: ClusterFeatures) -> LabelledLeaves:
-    rows, labelled = arrays["rows"], features_in_file.from_file({}, arrays)
-    if labelled.mean.shape != features.mean.shape:
-        raise ValueError("its labelled rows are not summed up for each leaf")
-    if rows.dtype != np.int64 or rows.shape != (len(features),) or not np.array_equal(rows > 0, labelled.weight > 0):
-        raise ValueError("its numbers of labelled rows are not whole numbers, one for each leaf")
-    if not labelled.weight.any():
-        raise ValueError("its labelled rows have no weight")
-    return LabelledLeaves(rows, labelled)
 
 
 def _unfitted(cls: type[Model], parameters: dict[str, Any]) -> Model:
