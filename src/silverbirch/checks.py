@@ -80,7 +80,7 @@ def as_array(X: Any, name: str) -> NDArray[Any]:
 def as_numpy(X: Any, name: str) -> Any:
     """An array or tensor of another library as a NumPy array, copied only if necessary; anything else as it is.
 
-    NumPy has no bfloat16: such numbers become float32, which holds all of them.
+    NumPy has no bfloat16 and no float8: such numbers become float32, which holds all of them.
     """
     if not isinstance(X, np.ndarray) and (hasattr(X, "__array__") or hasattr(X, "__dlpack__")):
         X = _from_library(X, name)
@@ -90,9 +90,9 @@ def as_numpy(X: Any, name: str) -> Any:
 
 def _from_library(X: Any, name: str) -> NDArray[Any]:
     original = X
-    if hasattr(X, "detach"):  # torch does not convert tensors that have gradients, nor bfloat16
+    if hasattr(X, "detach"):  # torch converts no tensors that have gradients, and none of bfloat16 or float8
         X = X.detach()
-        X = X.float() if str(X.dtype).endswith("bfloat16") else X
+        X = X.float() if any(name in str(X.dtype) for name in ("bfloat16", "float8")) else X
     try:
         array: NDArray[Any] = np.asarray(X) if hasattr(X, "__array__") else np.from_dlpack(X)
     except (TypeError, RuntimeError, BufferError):

@@ -61,13 +61,16 @@ def read_chunks(
     Parameters
     ----------
     source : path, array, data frame, Arrow table, stream or iterator
-        A path, folder or pattern, or a list of them; a NumPy array or memmap; a data frame of pandas, polars or another
-        library that narwhals supports; a pyarrow table, record batch or reader, or any object with an Arrow C stream;
-        an iterator of arrays, data frames or record batches.
-    columns : list of str or int, default None
-        The columns to read, in this order: names, or numbers for columns without names. None reads all columns.
+        A path, folder or pattern, or a list of them; a NumPy array or memmap, or an array or tensor of another library
+        in main memory; a data frame of pandas, polars or another library that narwhals supports; a pyarrow table,
+        record batch, dataset, scanner or reader, or any object with an Arrow C stream; an AnnData object; an iterator
+        of arrays, data frames or record batches.
+    columns : str, or list of str or int, default None
+        The columns to read, in this order: names, or numbers for columns without names. None reads all columns. A
+        column "e" of lists becomes the columns "e[0]", "e[1]", …; all its lists need the same length. Of an AnnData
+        object these are variables, or matrices of `obsm`.
     numeric_only : bool, default False
-        Whether to leave out columns that are not numbers instead of raising an error.
+        Whether to leave out columns that hold neither numbers nor lists of numbers instead of raising an error.
     id_column : str or int, default None
         A column of row ids. It is not read as data; `RowSource.chunks(with_ids=True)` returns it with each chunk.
     chunk_rows : int, default None
@@ -86,7 +89,7 @@ def read_chunks(
     ValueError
         A file cannot be read, a column does not exist or is not numeric, or a value is missing or infinite.
     TypeError
-        The source is none of the above.
+        The source is none of the above: for example texts, a sparse matrix or a tensor on a GPU.
     ImportError
         The input needs pyarrow or narwhals, which are not installed.
 

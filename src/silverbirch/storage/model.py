@@ -76,8 +76,8 @@ def from_file(state: dict[str, Any], arrays: Arrays, cls: type[Model]) -> Model:
         if not (leaves.weight > 0).all():
             raise ValueError("it has refined leaves of no weight")
         model._refined = Refined(leaves, may_list=model.max_memory is None)
-    if "projection" in arrays:
-        model._projection = _checked_projection(arrays["projection"], columns)
+    model._projection = _checked_projection(arrays["projection"], columns) if "projection" in arrays else None
+    if model._projection is not None:
         columns = model._projection.n_components
     if {columns} != {tree.features.n_dimensions, model.features_.n_dimensions}:
         raise ValueError(f"its leaves do not all have {columns} columns")
