@@ -20,11 +20,12 @@ CPP_ROOMS = (
 NOT_IN_THE_CORE = r"Python\.h|nanobind/|numpy/"
 
 # The rooms that a room imports when it is imported itself; all may import the ground.
-GROUND = "_core errors machine progress checks"
+GROUND = "_core errors names machine progress checks"
 NOUNS = "features tree linkage dendrogram model estimator"
 WATCHED = ("sklearn", "benchmarks", "experiments")  # packages outside that not every room may import
 PYTHON_ROOMS = {
     "errors": "",
+    "names": "",
     "machine": "",
     "progress": "",
     "checks": "",
@@ -37,6 +38,7 @@ PYTHON_ROOMS = {
     "model": "rows features tree linkage dendrogram",
     "validation": "rows sklearn",
     "estimator": "rows features model validation sklearn",
+    "agglomerative": "linkage sklearn",
     "storage": "features tree dendrogram model",
     "pipeline": f"rows {NOUNS} storage sklearn",
     "plot": "dendrogram",
@@ -54,9 +56,10 @@ LAZY_IMPORTS = {
     "model": "storage",
     "estimator": "storage",
     "storage": "estimator pipeline",
+    "report": "sklearn",
     "demo": "plot sklearn",
     "cli": "demo report",
-    "__init__": "rows",
+    "__init__": "rows agglomerative report",
     "__main__": "cli",
 }
 

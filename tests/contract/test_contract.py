@@ -10,8 +10,16 @@ import pytest
 
 import silverbirch as sb
 
-NAMES = ["Betula", "CFTree", "ClusterFeatures", "Dendrogram", "MemoryLimitError", "ModelFileError"]
-NAMES += ["linkage", "load", "read_chunks"]
+NAMES = [
+    "AgglomerativeClustering",
+    "Betula",
+    "CFTree",
+    "ClusterFeatures",
+    "Dendrogram",
+    "MemoryLimitError",
+    "ModelFileError",
+]
+NAMES += ["linkage", "load", "read_chunks", "write_report"]
 REQUIRED = inspect.Parameter.empty
 
 # Name → parameters by position, then by keyword only.
@@ -69,11 +77,36 @@ SIGNATURES = {
             "progress": False,
         },
     ),
+    "AgglomerativeClustering": (
+        {"n_clusters": 2},
+        {
+            "metric": "euclidean",
+            "memory": None,
+            "connectivity": None,
+            "compute_full_tree": "auto",
+            "linkage": "ward",
+            "distance_threshold": None,
+            "compute_distances": False,
+            "n_jobs": None,
+            "progress": False,
+        },
+    ),
+    "AgglomerativeClustering.fit": ({"self": REQUIRED, "X": REQUIRED, "y": None}, {}),
     "Betula.fit": ({"self": REQUIRED, "X": REQUIRED, "y": None, "sample_weight": None}, {}),
     "Betula.partial_fit": ({"self": REQUIRED, "X": None, "y": None, "sample_weight": None}, {}),
     "Betula.predict": ({"self": REQUIRED, "X": REQUIRED}, {}),
     "Betula.transform": ({"self": REQUIRED, "X": REQUIRED}, {}),
     "Betula.score": ({"self": REQUIRED, "X": REQUIRED, "y": None, "sample_weight": None}, {}),
+    "write_report": (
+        {"path": REQUIRED, "model": REQUIRED},
+        {
+            "title": "silverbirch report",
+            "record": None,
+            "column_names": None,
+            "inverse_transform": None,
+            "force": False,
+        },
+    ),
     "Dendrogram": ({"Z": REQUIRED, "features": None}, {}),
     "Dendrogram.cut": ({"self": REQUIRED, "n_clusters": None, "height": None}, {}),
     "Dendrogram.sse": ({"self": REQUIRED, "k": REQUIRED}, {}),
@@ -111,6 +144,14 @@ def test_positional_arguments_of_linkage_are_those_of_scipy():
     theirs = list(inspect.signature(linkage).parameters.values())
     ours = list(inspect.signature(sb.linkage).parameters.values())[: len(theirs)]
     assert [(p.name, p.default) for p in ours] == [(p.name, p.default) for p in theirs]
+
+
+def test_parameters_of_agglomerative_clustering_begin_with_those_of_scikit_learn():
+    from sklearn.cluster import AgglomerativeClustering
+
+    theirs = list(inspect.signature(AgglomerativeClustering).parameters.values())
+    ours = list(inspect.signature(sb.AgglomerativeClustering).parameters.values())[: len(theirs)]
+    assert [(p.name, p.kind, p.default) for p in ours] == [(p.name, p.kind, p.default) for p in theirs]
 
 
 @pytest.mark.parametrize("name", ["features", "threshold", "n_rebuilds", "n_points"])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -18,22 +18,23 @@ MOST_COLUMNS = 8  # with more columns, the table shows only those in which a clu
 _MOST_DIFFERENT = 4
 
 
-class Scale(NamedTuple):
-    """The scaling (x − shift) · factor of the columns before clustering. Centres are shown unscaled."""
-
-    shift: Floats
-    factor: Floats
+Original = Callable[[Floats], Floats]  # takes means back to the units that the rows had before they were prepared
 
 
 @dataclass(frozen=True)
 class Clusters:
-    """The feature of each cluster, the feature of all rows, and the spread of each column among the leaves."""
+    """The feature of each cluster and of all rows, in clustered units, and the same centres in the units shown.
+
+    `spread` is the standard deviation of each column among the leaves, in the units shown.
+    """
 
     features: ClusterFeatures
     total: ClusterFeatures
+    centers: Floats
+    center: Floats
     spread: Floats
     names: list[str]
-    scale: Scale | None = None
+    clustered_units: bool = True
 
     @property
     def few_columns(self) -> bool:
@@ -45,39 +46,41 @@ class Clusters:
         return rmsds
 
     def value(self, column: int, value: float) -> str:
-        """The unscaled value, with enough digits to distinguish clusters."""
-        origin = 0.0 if self.scale is None else float(self.scale.shift[column])
-        return numbers.number(origin + value * self._unit(column), self._decimals(column))
+        """The value, with enough digits to distinguish clusters."""
+        return numbers.number(value, self._decimals(column))
 
     def difference(self, column: int, value: float) -> str:
-        return numbers.signed(value * self._unit(column), self._decimals(column))
-
-    def _unit(self, column: int) -> float:
-        return 1.0 if self.scale is None else 1 / float(self.scale.factor[column])
+        return numbers.signed(value, self._decimals(column))
 
     def _decimals(self, column: int) -> int | None:
-        spread = float(self.spread[column]) * self._unit(column)
+        spread = float(self.spread[column])
         return numbers.decimals_for(spread, digits=4 if self.few_columns else 3) if spread > 0 else None
 
 
-def clusters_of(model: AggregateModel, column_names: list[str] | None, scale: Scale | None = None) -> Clusters:
+def clusters_of(model: AggregateModel, column_names: list[str] | None, original: Original | None = None) -> Clusters:
     leaves, labels, centers = model.features_, model.subcluster_labels_, model.cluster_centers_
     total = leaves.total()
     sse = np.bincount(labels, leaves.sse)
-    variance = np.empty(leaves.n_dimensions)
-    for column, (means, center) in enumerate(zip(leaves.mean.T, centers.T, strict=True)):
+    for means, center in zip(leaves.mean.T, centers.T, strict=True):
         sse += np.bincount(labels, leaves.weight * (means - center[labels]) ** 2)
-        variance[column] = leaves.weight @ (means - total.mean[0, column]) ** 2 / total.weight[0]
     features = ClusterFeatures(np.bincount(labels, leaves.weight), centers, sse)
-    return Clusters(features, total, np.sqrt(variance), _names(model, column_names), scale)
+
+    shown, shown_total, shown_leaves = (
+        array if original is None else np.asarray(original(array)) for array in (centers, total.mean, leaves.mean)
+    )
+    pairs = zip(shown_leaves.T, shown_total[0], strict=True)
+    variance = [leaves.weight @ (means - center) ** 2 / total.weight[0] for means, center in pairs]
+    names = _names(model, column_names, shown.shape[1])
+    return Clusters(features, total, shown, shown_total[0], np.sqrt(variance), names, original is None)
 
 
-def _names(model: AggregateModel, given: list[str] | None) -> list[str]:
-    width = int(model.n_features_in_)
+def _names(model: AggregateModel, given: list[str] | None, width: int) -> list[str]:
     if given is not None and len(given) != width:
         raise ValueError(f"{len(given)} column names but the model has {width} columns: one for each is needed")
     known = getattr(model, "feature_names_in_", None) if given is None else given
-    return [f"column {i}" for i in range(width)] if known is None else [str(name) for name in known]
+    if known is None or len(known) != width:
+        return [f"column {i}" for i in range(width)]
+    return [str(name) for name in known]
 
 
 def cluster_table(clusters: Clusters, colours: dict[int, str]) -> Html:
@@ -93,17 +96,18 @@ def cluster_table(clusters: Clusters, colours: dict[int, str]) -> Html:
     for label in range(min(MOST_CLUSTERS, len(clusters.features))):  # cluster 0 is the heaviest
         swatch = tag("i", class_="swatch", style=f"background: {colours[label]}") if label in colours else None
         bar = float(clusters.features.weight[label]) / largest
-        rows.append(_row(clusters, joined(swatch, str(label)), clusters.features[label], bar))
+        heading = joined(swatch, str(label))
+        rows.append(_row(clusters, heading, clusters.features[label], clusters.centers[label], bar))
     return tag(
         "table",
         tag("thead", tag("tr", tag("th", "cluster", scope="col"), *heads, where)),
-        tag("tbody", _row(clusters, "all rows", clusters.total, None), class_="all"),
+        tag("tbody", _row(clusters, "all rows", clusters.total, clusters.center, None), class_="all"),
         tag("tbody", joined(*rows, by="\n")),
         class_="clusters",
     )
 
 
-def _row(clusters: Clusters, heading: Child, feature: ClusterFeatures, bar: float | None) -> Html:
+def _row(clusters: Clusters, heading: Child, feature: ClusterFeatures, center: Floats, bar: float | None) -> Html:
     weight, rmsd = float(feature.weight[0]), float(np.sqrt(feature.sse[0] / feature.weight[0]))
     share = weight / float(clusters.total.weight[0])
     decimals = numbers.decimals_for(float(clusters.rmsds.max()) or rmsd)
@@ -118,7 +122,7 @@ def _row(clusters: Clusters, heading: Child, feature: ClusterFeatures, bar: floa
             style=None if bar is None else f"--share: {bar:.4f}",
         ),
         tag("td", numbers.number(rmsd, decimals), class_="figure"),
-        _coordinates(clusters, feature.mean[0]) if clusters.few_columns else _most_different(clusters, feature.mean[0]),
+        _coordinates(clusters, center) if clusters.few_columns else _most_different(clusters, center),
     )
 
 
@@ -128,9 +132,16 @@ def _coordinates(clusters: Clusters, center: Floats) -> Html:
 
 
 def _most_different(clusters: Clusters, center: Floats) -> Html:
-    """The columns in which the centre differs most from the mean of all rows, compared in scaled units."""
-    differences = center - clusters.total.mean[0]
-    order = np.argsort(-np.abs(differences), kind="stable")[:_MOST_DIFFERENT].tolist()
+    """The columns in which the centre differs most from the mean of all rows.
+
+    Clustered units are compared as they are, because the distances are made of them. Other units are compared relative
+    to the spread of their column.
+    """
+    differences = center - clusters.center
+    sizes = np.abs(differences)
+    if not clusters.clustered_units:
+        sizes /= np.where(clusters.spread > 0, clusters.spread, 1.0)
+    order = np.argsort(-sizes, kind="stable")[:_MOST_DIFFERENT].tolist()
     items = (
         tag(
             "span",
