@@ -44,7 +44,7 @@ class AgglomerativeClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc
     n_jobs : int, default None
         Number of threads; None is one, -1 is one for each core. It changes the time and nothing else.
     progress : bool, default False
-        Whether to show progress.
+        Whether to show a progress bar.
 
     Attributes
     ----------

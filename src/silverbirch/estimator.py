@@ -52,7 +52,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     n_jobs : int, default None
         Number of threads; None is one, -1 is one for each core. It changes the time and nothing else.
     progress : bool, default False
-        Whether to show progress on stderr.
+        Whether to show a progress bar for each phase.
 
     Attributes
     ----------
@@ -137,9 +137,9 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
                 )
             self._insert(tree, source)
             for _ in range(self.refine):
-                report = reporter(self.progress, "finer leaves")
                 unlimited = self.max_memory is None
-                leaves = self.features_._refined(source, as_threads(self.n_jobs), report, may_list=unlimited)
+                with reporter(self.progress, "finer leaves") as report:
+                    leaves = self.features_._refined(source, as_threads(self.n_jobs), report, may_list=unlimited)
                 self._refined = Refined(leaves, may_list=unlimited)
             if source.repeatable:
                 self._labels = labels_in_place(self.subcluster_labels_, self._nearest_leaf(source))

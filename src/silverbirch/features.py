@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _core
 from .checks import Floats, as_rows, as_sses, as_threads, as_weights
-from .progress import Report, as_report
+from .progress import Report, reporter
 
 if TYPE_CHECKING:
     from .rows import RowSource
@@ -175,7 +175,7 @@ class ClusterFeatures:
         n_jobs : int, default None
             Number of threads; None is one, -1 is one for each core. It changes the time and nothing else.
         progress : bool or function, default None
-            True shows a line on stderr; a function is called with (done, total).
+            True shows a bar; a function is called with (done, total).
 
         Returns
         -------
@@ -190,7 +190,8 @@ class ClusterFeatures:
         """
         from .rows import source_of
 
-        return self._refined(source_of(X, weight), as_threads(n_jobs), as_report(progress, "nearest leaves"))
+        with reporter(progress, "nearest leaves") as report:
+            return self._refined(source_of(X, weight), as_threads(n_jobs), report)
 
     def _refined(
         self, source: RowSource, threads: int, report: Report | None, *, may_list: bool = True

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import warnings
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,7 +77,7 @@ def linkage(
     n_jobs : int, default None
         Number of threads; None is one, -1 is one for each core. It changes the time and nothing else.
     progress : bool, default False
-        Whether to show progress on stderr.
+        Whether to show a progress bar.
 
     Returns
     -------
@@ -178,7 +179,7 @@ class _Job:
     progress: bool
     max_memory: int | None = None
 
-    def report(self) -> Report | None:
+    def report(self) -> AbstractContextManager[Report | None]:
         return reporter(self.progress, f"{self.method} linkage")
 
     def announce_pairs(self, count: int) -> None:
@@ -247,22 +248,25 @@ def _cluster_points(job: _Job, y: Any, metric: Any, weights: Any, mode: str) -> 
 
 def _cluster(job: _Job, features: ClusterFeatures, *, squares: bool) -> Floats:
     """With `squares`, average and weighted linkage use squared distances and heights are their square roots."""
-    Z, prototypes = _core.cluster_features(
-        *features.arrays(), job.method, squares, job.algorithm, job.threads, job.announce_pairs, job.report()
-    )
+    with job.report() as report:
+        Z, prototypes = _core.cluster_features(
+            *features.arrays(), job.method, squares, job.algorithm, job.threads, job.announce_pairs, report
+        )
     return with_prototypes(Z, prototypes) if LINKAGES[job.method].prototypes else Z
 
 
 def _aggregate(job: _Job, features: ClusterFeatures) -> Floats:
-    return _core.aggregate_features(*features.arrays(), job.method, job.algorithm, job.threads, job.report())[0]
+    with job.report() as report:
+        return _core.aggregate_features(*features.arrays(), job.method, job.algorithm, job.threads, report)[0]
 
 
 def _cluster_distances(job: _Job, distances: Floats, weight: Floats) -> Floats:
     """Overwrites the distances, unless the linkage has prototypes."""
-    if LINKAGES[job.method].prototypes:
-        by_prototypes = _core.cluster_distances_by_prototypes
-        return with_prototypes(*by_prototypes(distances, weight, job.method, job.algorithm, job.report()))
-    return _core.cluster_distances(distances, weight, job.method, job.algorithm, job.report())[0]
+    with job.report() as report:
+        if LINKAGES[job.method].prototypes:
+            by_prototypes = _core.cluster_distances_by_prototypes
+            return with_prototypes(*by_prototypes(distances, weight, job.method, job.algorithm, report))
+        return _core.cluster_distances(distances, weight, job.method, job.algorithm, report)[0]
 
 
 def _unweighted(features: ClusterFeatures) -> ClusterFeatures:

@@ -157,7 +157,7 @@ class AggregateModel:
     def _insert(self, tree: CFTree, source: RowSource | ClusterFeatures) -> None:
         before = tree.n_points, tree.n_leaves
         try:
-            tree.insert(source, progress=reporter(self.progress, "tree"))
+            tree.insert(source, progress=self.progress)
         except BaseException:
             if (tree.n_points, tree.n_leaves) != before:  # an interrupt keeps the rows inserted so far
                 self._take(tree)
@@ -177,7 +177,8 @@ class AggregateModel:
 
     def _nearest_leaf(self, source: RowSource) -> NDArray[np.int64]:
         leaves = self._refined or self.tree_
-        return leaves._assign(source, as_threads(self.n_jobs), reporter(self.progress, "nearest leaves"))
+        with reporter(self.progress, "nearest leaves") as report:
+            return leaves._assign(source, as_threads(self.n_jobs), report)
 
     def _new_tree(self) -> CFTree:
         self._check_parameters()
