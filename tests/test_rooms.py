@@ -54,7 +54,7 @@ LAZY_IMPORTS = {
     "tree": "storage",
     "dendrogram": "storage plot report",
     "model": "storage",
-    "estimator": "storage",
+    "estimator": "storage report",
     "storage": "estimator pipeline",
     "report": "sklearn",
     "demo": "plot sklearn",

@@ -74,6 +74,11 @@ class Dendrogram:
     def __repr__(self) -> str:
         return f"Dendrogram({self.n_leaves} leaves, height {self.Z[:, 2].max(initial=0.0):.4g})"
 
+    def _repr_html_(self) -> str:
+        from .report.notebook import dendrogram_html
+
+        return dendrogram_html(self)
+
     # -- cutting
 
     def cut(self, n_clusters: Any = None, height: Any = None) -> NDArray[np.int64]:

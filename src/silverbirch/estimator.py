@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from typing import Any, Self
 
@@ -102,6 +103,18 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
 
     def _require_fitted(self) -> None:
         check_is_fitted(self, "tree_")
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        """What a notebook shows: scikit-learn's diagram and, once fitted, what is known of the rows and clusters."""
+        from .report.notebook import model_html
+
+        known = copy.copy(self)
+        if getattr(self, "_clustering", None) is None:
+            known.__dict__.pop("_clustering", None)  # scikit-learn reads all attributes, which would cluster the leaves
+        shown: dict[str, str] = super(Betula, known)._repr_mimebundle_(**options)
+        if "text/html" in shown and hasattr(self, "tree_"):
+            shown["text/html"] += model_html(self)
+        return shown
 
     # -- fitting
 

@@ -122,7 +122,9 @@ class ClusterFeatures:
         )
 
     def __repr__(self) -> str:
-        return f"ClusterFeatures({len(self)} features, {self.n_dimensions} dimensions, weight {self.weight.sum():g})"
+        return (
+            f"ClusterFeatures({len(self):,} features, {self.n_dimensions} dimensions, weight {self.weight.sum():,.12g})"
+        )
 
     def merged_with(self, other: ClusterFeatures) -> ClusterFeatures:
         """Returns feature i of this set merged with feature i of the other set, for every i.
