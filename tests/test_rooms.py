@@ -55,7 +55,7 @@ LAZY_IMPORTS = {
     "dendrogram": "storage plot report",
     "model": "storage",
     "estimator": "storage report",
-    "storage": "estimator pipeline",
+    "storage": "estimator pipeline sklearn",
     "report": "sklearn",
     "demo": "plot sklearn",
     "cli": "demo report",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,10 @@ from .checks import Floats, as_count, as_rows
 from .features import ClusterFeatures
 
 if TYPE_CHECKING:
+    import networkx
     from matplotlib.axes import Axes
+
+Numbers: TypeAlias = Sequence[int] | NDArray[np.integer[Any]]
 
 
 class Dendrogram:
@@ -154,7 +158,11 @@ class Dendrogram:
         increase = merged.sse - sse[parts[:, 0]] - sse[parts[:, 1]]
         return np.concatenate([[leaves.sse.sum()], leaves.sse.sum() + np.cumsum(increase)])
 
-    def sse(self, k: Any) -> Any:
+    @overload
+    def sse(self, k: int) -> float: ...
+    @overload
+    def sse(self, k: Numbers) -> Floats: ...
+    def sse(self, k: int | Numbers) -> float | Floats:
         """Returns the sum of squared distances of all points to the mean of their cluster, for k clusters.
 
         It is computed from the features, and is exact if each point belongs to the leaf that absorbed it. For rows
@@ -181,7 +189,11 @@ class Dendrogram:
         result = self._sse_by_merges[self.n_leaves - counts.astype(np.int64)]
         return float(result) if counts.ndim == 0 else result
 
-    def rmsd(self, k: Any) -> Any:
+    @overload
+    def rmsd(self, k: int) -> float: ...
+    @overload
+    def rmsd(self, k: Numbers) -> Floats: ...
+    def rmsd(self, k: int | Numbers) -> float | Floats:
         """Returns the root mean squared distance of all points to the mean of their cluster, for k clusters.
 
         Parameters
@@ -202,7 +214,11 @@ class Dendrogram:
         result = np.sqrt(self.sse(k) / self._known_features().weight.sum())
         return float(result) if np.ndim(k) == 0 else result
 
-    def cophenetic(self, i: Any = None, j: Any = None) -> Any:
+    @overload
+    def cophenetic(self, i: int, j: int) -> float: ...
+    @overload
+    def cophenetic(self, i: int | Numbers | None = None, j: int | Numbers | None = None) -> float | Floats: ...
+    def cophenetic(self, i: int | Numbers | None = None, j: int | Numbers | None = None) -> float | Floats:
         """Returns the height at which leaves i and j are first in one cluster.
 
         Parameters
@@ -223,7 +239,7 @@ class Dendrogram:
         """
         if (i is None) != (j is None):
             raise ValueError("cophenetic takes both i and j, or neither for all pairs")
-        if i is None:
+        if i is None or j is None:
             from scipy.cluster.hierarchy import cophenet
 
             return cophenet(self.Z) if len(self.Z) else np.empty(0)
@@ -319,7 +335,7 @@ class Dendrogram:
                 stack += [f":{height - heights[right]:.17g})", right, f":{height - heights[left]:.17g},", left, "("]
         return "".join(parts) + ";"
 
-    def to_networkx(self) -> Any:
+    def to_networkx(self) -> networkx.DiGraph:
         """Returns a networkx.DiGraph with edges from the root to the leaves.
 
         Returns

@@ -237,7 +237,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         source = rows_for(self, X, reset=False)
         return labels_in_place(self.subcluster_labels_, self._nearest_leaf(source))
 
-    def transform(self, X: Any) -> NDArray[Any]:
+    def transform(self, X: Any) -> NDArray[np.floating[Any]]:
         """Returns the distance of each row to the mean of each cluster.
 
         Parameters
@@ -265,7 +265,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
                 "chunk, for rows in read_chunks(…): model.transform(rows)"
             )
         rows = np.concatenate(list(source))
-        distances: NDArray[Any] = cdist(rows, self.cluster_centers_).astype(rows.dtype, copy=False)
+        distances: NDArray[np.floating[Any]] = cdist(rows, self.cluster_centers_).astype(rows.dtype, copy=False)
         return distances
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:

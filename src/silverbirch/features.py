@@ -50,7 +50,11 @@ class ClusterFeatures:
     ([2.0], [[1.0, 0.0]], [2.0])
     """
 
-    __slots__ = ("mean", "sse", "weight")
+    __slots__ = {
+        "weight": "The number of points in each group, (m,).",
+        "mean": "The mean of each group, (m, d).",
+        "sse": "The sum of squared distances of the points to the mean of their group, (m,).",
+    }
 
     weight: Floats
     mean: Floats

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import logging
 import warnings
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,7 @@ from .errors import MemoryLimitError
 from .features import ClusterFeatures
 from .linkage_matrix import LinkageMatrix, with_prototypes
 from .machine import physical_memory
+from .names import Algorithm, CFDistance, Method, Metric, Mode
 from .progress import Report, reporter
 
 logger = logging.getLogger("silverbirch")
@@ -39,13 +41,13 @@ logger = logging.getLogger("silverbirch")
 
 def linkage(
     y: Any,
-    method: str = "single",
-    metric: Any = "euclidean",
+    method: Method = "single",
+    metric: Metric | Callable[[Floats, Floats], float] = "euclidean",
     optimal_ordering: bool = False,
     *,
     weights: Any = None,
-    mode: str = "linkage",
-    algorithm: str = "auto",
+    mode: Mode = "linkage",
+    algorithm: Algorithm = "auto",
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> Floats:
@@ -127,9 +129,10 @@ def linkage(
     >>> Z[:, 2].tolist()
     [1.0, 2.0, 5.5]
     """
-    mode = as_choice(mode, "mode", MODES)
-    method = as_method(method, mode, "method")
-    job = _Job(method, as_choice(algorithm, "algorithm", ALGORITHMS), as_threads(n_jobs), progress)
+    as_choice(mode, "mode", MODES)
+    job = _Job(
+        as_method(method, mode, "method"), as_choice(algorithm, "algorithm", ALGORITHMS), as_threads(n_jobs), progress
+    )
 
     if isinstance(y, ClusterFeatures):
         if weights is not None:
@@ -165,10 +168,10 @@ def cluster_features(
     return _cluster_features(_Job(method, algorithm, as_threads(n_jobs), progress, max_memory), features, mode)
 
 
-def matching_distance(linkage: str) -> str:
+def matching_distance(linkage: str) -> CFDistance:
     """The CF distance that matches a linkage: table 2 of the paper, and "ward" for linkages that use only the means."""
     known = LINKAGES.get(linkage)
-    return (known and known.cf_distance) or "ward"
+    return cast("CFDistance", (known and known.cf_distance) or "ward")
 
 
 @dataclass(frozen=True)

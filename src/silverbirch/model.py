@@ -27,6 +27,7 @@ from .checks import (
 from .dendrogram import Dendrogram
 from .features import ClusterFeatures
 from .linkage import cluster_features, matching_distance
+from .names import Absorption, Algorithm, CFDistance, Method, Mode
 from .progress import Report, reporter
 from .rows import Chunk, RowSource, source_of
 from .rows.passes import gathered
@@ -74,14 +75,14 @@ class AggregateModel:
         n_clusters: int | None = None,
         *,
         distance_threshold: float | None = None,
-        linkage: str = "ward",
+        linkage: Method = "ward",
         max_leaves: int | None = 25_000,
         max_memory: int | str | None = None,
         threshold: float = 0.0,
-        distance: str | None = None,
-        absorption: str | None = None,
-        mode: str = "linkage",
-        algorithm: str = "auto",
+        distance: CFDistance | None = None,
+        absorption: Absorption | None = None,
+        mode: Mode = "linkage",
+        algorithm: Algorithm = "auto",
         refine: int = 0,
         n_jobs: int | None = None,
         progress: bool = False,

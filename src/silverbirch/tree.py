@@ -24,6 +24,7 @@ from .checks import (
     bytes_text,
 )
 from .features import ClusterFeatures
+from .names import Absorption, CFDistance
 from .progress import Report, reporter
 from .rows import Chunk, RowSource, source_of
 from .rows.passes import gathered, reported
@@ -121,8 +122,8 @@ class CFTree:
         threshold: float = 0.0,
         max_leaves: int | None = None,
         max_memory: int | str | None = None,
-        distance: str = "ward",
-        absorption: str = "radius",
+        distance: CFDistance = "ward",
+        absorption: Absorption = "radius",
         branching: int | None = None,
         dtype: Any = None,
         n_jobs: int | None = None,

@@ -217,6 +217,11 @@ def test_importing_aggregating_and_clustering_load_numpy_alone(code):
     assert loaded & OPTIONAL == set()
 
 
+@pytest.mark.parametrize("code", ["import silverbirch", "import silverbirch as sb; sb.Betula(2).fit([[0.0], [1.0]])"])
+def test_a_program_that_ends_prints_nothing(code):
+    assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stderr == b""
+
+
 def test_the_estimator_loads_scikit_learn_when_asked_for():
     assert "sklearn" in loaded_by("import silverbirch; silverbirch.Betula")
 

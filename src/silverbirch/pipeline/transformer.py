@@ -60,7 +60,7 @@ class RowPreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self.state.preparation.undo(np.asarray(X))
 
 
-def prepared_model(model: Betula, state: RunState) -> Any:
+def prepared_model(model: Betula, state: RunState) -> Betula | Pipeline:
     """The model itself, or a pipeline if rows must be prepared before the model."""
     if not state.preparation.changes_rows:
         return model
