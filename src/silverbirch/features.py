@@ -51,9 +51,9 @@ class ClusterFeatures:
     """
 
     __slots__ = {
-        "weight": "The number of points in each group, (m,).",
         "mean": "The mean of each group, (m, d).",
         "sse": "The sum of squared distances of the points to the mean of their group, (m,).",
+        "weight": "The number of points in each group, (m,).",
     }
 
     weight: Floats
