@@ -156,6 +156,13 @@ void bind_tree(nb::module_& m) {
       .def("set_threads", &Tree::set_threads, nb::arg("threads"))
       .def("raise_threshold", &Tree::raise_threshold, nb::arg("squared_threshold"))
       .def(
+          "decay",
+          [](Tree& tree, double factor, double lightest, Callback progress) {
+            without_gil(std::move(progress), [&](const sb::Progress& report) { tree.decay(factor, lightest, report); });
+          },
+          nb::arg("factor"), nb::arg("lightest"), nb::arg("progress").none(),
+          "Multiplies all weights and sses by `factor`, and removes leaves lighter than `lightest`.")
+      .def(
           "leaves", [](const Tree& tree) { return to_numpy(tree.leaves()); }, "(weight, mean, sse)")
       .def_prop_ro("dim", &Tree::dim)
       .def_prop_ro("part_count", &Tree::part_count)

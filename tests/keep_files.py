@@ -53,8 +53,10 @@ def keep_runs(folder, place):
         np.savetxt("rows.csv", ROWS, delimiter=",", header=",".join(NAMES), comments="", encoding="utf-8")
         os.utime("rows.csv", (0, 0))  # part of the record
         scaled = ["rows.csv", "--scale", "standard", "--force"]
+        directed = ["rows.csv", "--metric", "cosine", "--linkage", "average", "--missing", "drop", "--force"]
         for command in (
             ["cluster", *scaled, "-k", 3, "--model", folder / "run.sb"],
+            ["cluster", *directed, "--height", 0.1, "--model", folder / "run-cosine.sb"],
             ["aggregate", *scaled, "-o", folder / "run-features.sb"],
         ):
             result = silverbirch(*command)

@@ -8,7 +8,7 @@ import pytest
 from scipy.spatial.distance import pdist
 
 import silverbirch as sb
-from silverbirch import checks, names
+from silverbirch import checks, directions, names
 
 ON_BOOLEANS = {"dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule"}
 
@@ -20,6 +20,7 @@ ON_BOOLEANS = {"dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath",
         (names.Absorption, checks.ABSORPTIONS),
         (names.LinkageName, checks.LINKAGES),
         (names.Mode, checks.MODES),
+        (names.ModelMetric, directions.METRICS),
         (names.Algorithm, checks.ALGORITHMS),
     ],
 )

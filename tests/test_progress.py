@@ -8,6 +8,7 @@ import types
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import pdist
 
 import silverbirch as sb
 from silverbirch import _core
@@ -15,6 +16,7 @@ from silverbirch.progress import reporter
 
 X = np.random.default_rng(0).normal(size=(3000, 3))
 FEATURES = sb.CFTree(max_leaves=100).insert(X).features
+DISTANCES = pdist(X[:500])
 PHASES = {
     "tree": lambda **p: sb.CFTree(max_leaves=100).insert(X, **p),
     "features": lambda **p: sb.CFTree().insert(FEATURES, **p),
@@ -23,7 +25,7 @@ PHASES = {
     "assign": lambda **p: sb.CFTree(max_leaves=100).insert(X).assign(X, **p),
     "refined": lambda **p: FEATURES.refined(X, **p),
     "points": lambda **p: sb.linkage(X[:500], "ward", **p),
-    "distances": lambda **p: sb.linkage(X[:500], "complete", "cityblock", **p),
+    "distances": lambda **p: sb.linkage(DISTANCES, "complete", **p),
     "prototypes": lambda **p: sb.linkage(X[:100], "minimax", **p),
     "aggregation": lambda **p: sb.linkage(FEATURES, "radius", mode="aggregation", **p),
     "one object": lambda **p: sb.linkage(X[:1], "ward", **p),
@@ -130,6 +132,12 @@ def test_a_fit_has_a_bar_for_each_phase(terminal):
     lines = on_screen(terminal.getvalue())
     assert [line.partition(":")[0] for line in lines] == ["tree", "finer leaves", "ward linkage", "nearest leaves"]
     assert all("100%" in line for line in lines)
+
+
+def test_distances_that_are_computed_have_a_bar_too(terminal):
+    with contextlib.redirect_stderr(terminal):
+        sb.linkage(X[:500], "complete", "cityblock", progress=True)
+    assert [line.partition(":")[0] for line in on_screen(terminal.getvalue())] == ["distances", "complete linkage"]
 
 
 @pytest.mark.usefixtures("drawn_at_once")

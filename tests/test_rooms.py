@@ -20,7 +20,7 @@ CPP_ROOMS = (
 NOT_IN_THE_CORE = r"Python\.h|nanobind/|numpy/"
 
 # The rooms that a room imports when it is imported itself; all may import the ground.
-GROUND = "_core errors names machine progress checks"
+GROUND = "_core errors names machine progress checks directions"
 NOUNS = "features tree linkage dendrogram model estimator"
 WATCHED = ("sklearn", "benchmarks", "experiments")  # packages outside that not every room may import
 PYTHON_ROOMS = {
@@ -29,22 +29,28 @@ PYTHON_ROOMS = {
     "machine": "",
     "progress": "",
     "checks": "",
-    "rows": "",
+    "directions": "",
+    "rows": "directions",
     "features": "",
     "tree": "features rows",
     "linkage_matrix": "",
-    "linkage": "features linkage_matrix",
+    "distances": "",
+    "linkage_job": "distances linkage_matrix",
+    "sparse_rows": "distances",
+    "sparse_linkage": "linkage_job sparse_rows",
+    "unit_features": "features",
+    "linkage": "features linkage_matrix distances linkage_job sparse_linkage unit_features",
     "dendrogram": "features linkage_matrix",
-    "model": "rows features tree linkage dendrogram",
+    "model": "directions rows features tree linkage dendrogram",
     "validation": "rows sklearn",
     "estimator": "rows features model validation sklearn",
     "agglomerative": "linkage sklearn",
-    "storage": "features tree dendrogram model",
-    "pipeline": f"rows {NOUNS} storage sklearn",
+    "storage": "features tree linkage dendrogram model",
+    "pipeline": f"directions rows {NOUNS} storage sklearn",
     "plot": "dendrogram",
     "report": f"{NOUNS} storage plot",
     "demo": f"{NOUNS} storage",
-    "cli": f"rows {NOUNS} pipeline storage plot",
+    "cli": f"directions rows {NOUNS} pipeline storage plot",
     "__init__": f"{NOUNS} storage",
     "__main__": "",
 }

@@ -15,6 +15,7 @@ from .checks import as_threads
 from .features import ClusterFeatures
 from .model import AggregateModel, Refined, labels_in_place
 from .progress import reporter
+from .rows import source_of
 from .rows.memory_source import MemorySource
 from .validation import rows_for
 
@@ -31,6 +32,11 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     linkage : str, default "ward"
         "ward", "average", "weighted", "centroid" or "median". "single", "complete", "minimax" and "medoid" are
         approximate, because they use only the means of the features. With mode="aggregation", any CF distance.
+    metric : {"euclidean", "cosine", "correlation"}, default "euclidean"
+        How rows are compared. For "cosine" each row is scaled to unit length, for "correlation" it is centred first.
+        Heights of single, complete, average, weighted and minimax linkage are then cosine or correlation distances, as
+        in scipy; those of ward, centroid and median are Euclidean distances of the unit rows. `cluster_centers_`,
+        `score` and `features_` are those of the unit rows.
     max_leaves : int, default 25_000
         The largest number of cluster features; None for no limit.
     max_memory : int or str, default None
@@ -50,6 +56,9 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     refine : int, default 0
         How many more passes `fit` makes over the rows to improve the features: each pass counts every row in its
         nearest feature, see `ClusterFeatures.refined`. `partial_fit` does not refine, because it keeps no rows.
+    forget : float, default None
+        The share of the weight of all earlier rows that each `partial_fit` forgets, 0 ≤ forget < 1, see `CFTree.decay`:
+        clusters follow a stream that changes. None keeps every row at its full weight.
     n_jobs : int, default None
         Number of threads; None is one, -1 is one for each core. It changes the time and nothing else.
     progress : bool, default False
@@ -152,7 +161,9 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
             for _ in range(self.refine):
                 unlimited = self.max_memory is None
                 with reporter(self.progress, "finer leaves") as report:
-                    leaves = self.features_._refined(source, as_threads(self.n_jobs), report, may_list=unlimited)
+                    leaves = self.features_._refined(
+                        self._directed(source), as_threads(self.n_jobs), report, may_list=unlimited
+                    )
                 self._refined = Refined(leaves, may_list=unlimited)
             if source.repeatable:
                 self._labels = labels_in_place(self.subcluster_labels_, self._nearest_leaf(source))
@@ -161,7 +172,8 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     def partial_fit(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
         """Adds a chunk of rows to the tree, or clusters the features again with changed parameters.
 
-        The tree does not depend on how the rows are divided into chunks.
+        The tree does not depend on how the rows are divided into chunks, unless `forget` is set: then all earlier rows
+        lose that share of their weight first.
 
         Parameters
         ----------
@@ -190,9 +202,12 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         if isinstance(X, ClusterFeatures):
             if sample_weight is not None:
                 raise ValueError("cluster features have weights of their own: leave sample_weight out")
-            return self.insert(X)
+            with self._forgetting():
+                return self.insert(X)
         if hasattr(self, "tree_"):
-            self._insert(self.tree_, rows_for(self, X, sample_weight, reset=False))
+            source = rows_for(self, X, sample_weight, reset=False)
+            with self._forgetting():
+                self._insert(self.tree_, source)
         else:
             with self._unchanged_by_failure():
                 self._insert(self._new_tree(), rows_for(self, X, sample_weight, reset=True))
@@ -238,7 +253,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         return labels_in_place(self.subcluster_labels_, self._nearest_leaf(source))
 
     def transform(self, X: Any) -> NDArray[np.floating[Any]]:
-        """Returns the distance of each row to the mean of each cluster.
+        """Returns the distance of each row to the mean of each cluster, by the metric of the model.
 
         Parameters
         ----------
@@ -248,7 +263,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         Returns
         -------
         array (n, n_clusters_)
-            Euclidean distances, in the precision of X.
+            The distances, in the precision of X. The cosine distance to a mean of 0, which has no direction, is 1.
 
         Raises
         ------
@@ -265,11 +280,12 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
                 "chunk, for rows in read_chunks(…): model.transform(rows)"
             )
         rows = np.concatenate(list(source))
-        distances: NDArray[np.floating[Any]] = cdist(rows, self.cluster_centers_).astype(rows.dtype, copy=False)
-        return distances
+        distances = cdist(rows, self.cluster_centers_, self._metric)
+        finite: NDArray[np.floating[Any]] = np.nan_to_num(distances, nan=1.0, copy=False).astype(rows.dtype, copy=False)
+        return finite
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Returns minus the sum of squared distances of the rows to the mean of their cluster: greater is better.
+        """Returns minus the sum of squared Euclidean distances of the rows to the mean of their cluster.
 
         Parameters
         ----------
@@ -288,9 +304,10 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         self._require_fitted()
         centers = self.cluster_centers_
         total = 0.0
-        source = rows_for(self, X, sample_weight, reset=False)
+        source = self._directed(rows_for(self, X, sample_weight, reset=False))
         for chunk in map(source.checked, source.chunks()):
-            squared = ((chunk.rows - centers[self.labels_of(chunk)]) ** 2).sum(axis=1, dtype=np.float64)
+            labels = self.subcluster_labels_[self._leaf_of(source_of(chunk))]
+            squared = ((chunk.rows - centers[labels]) ** 2).sum(axis=1, dtype=np.float64)
             total += float(squared.sum() if chunk.weight is None else chunk.weight @ squared)
         return -total
 

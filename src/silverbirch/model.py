@@ -25,11 +25,13 @@ from .checks import (
     as_threshold,
 )
 from .dendrogram import Dendrogram
+from .directions import METRICS
 from .features import ClusterFeatures
 from .linkage import cluster_features, matching_distance
-from .names import Absorption, Algorithm, CFDistance, Method, Mode
+from .names import Absorption, Algorithm, CFDistance, Method, Mode, ModelMetric
 from .progress import Report, reporter
 from .rows import Chunk, RowSource, source_of
+from .rows.direction_source import DirectionSource
 from .rows.passes import gathered
 from .tree import CFTree
 
@@ -76,6 +78,7 @@ class AggregateModel:
         *,
         distance_threshold: float | None = None,
         linkage: Method = "ward",
+        metric: ModelMetric = "euclidean",
         max_leaves: int | None = 25_000,
         max_memory: int | str | None = None,
         threshold: float = 0.0,
@@ -84,12 +87,14 @@ class AggregateModel:
         mode: Mode = "linkage",
         algorithm: Algorithm = "auto",
         refine: int = 0,
+        forget: float | None = None,
         n_jobs: int | None = None,
         progress: bool = False,
     ) -> None:
         self.n_clusters = n_clusters
         self.distance_threshold = distance_threshold
         self.linkage = linkage
+        self.metric = metric
         self.max_leaves = max_leaves
         self.max_memory = max_memory
         self.threshold = threshold
@@ -98,12 +103,14 @@ class AggregateModel:
         self.mode = mode
         self.algorithm = algorithm
         self.refine = refine
+        self.forget = forget
         self.n_jobs = n_jobs
         self.progress = progress
 
     tree_: CFTree
     n_features_in_: int
     feature_names_in_: NDArray[Any]
+    _metric: str  # of the rows in the tree
     _clustering: Clustering | None
     _labels: NDArray[np.int64] | None
     _refined: Refined | None
@@ -155,10 +162,21 @@ class AggregateModel:
             self.__dict__ = before
             raise
 
+    @contextlib.contextmanager
+    def _forgetting(self) -> Iterator[None]:
+        """The tree forgets a share of its weight before rows are inserted. A failure brings the weight back."""
+        if not self.forget or not hasattr(self, "tree_"):
+            yield
+            return
+        with self.tree_._unchanged_by_failure():
+            self.tree_.decay(1 - self.forget)
+            yield
+
     def _insert(self, tree: CFTree, source: RowSource | ClusterFeatures) -> None:
         before = tree.n_points, tree.n_leaves
         try:
-            tree.insert(source, progress=self.progress)
+            rows = source if isinstance(source, ClusterFeatures) else self._directed(source)
+            tree.insert(rows, progress=self.progress)
         except BaseException:
             if (tree.n_points, tree.n_leaves) != before:  # an interrupt keeps the rows inserted so far
                 self._take(tree)
@@ -177,12 +195,20 @@ class AggregateModel:
         self._refined = None
 
     def _nearest_leaf(self, source: RowSource) -> NDArray[np.int64]:
-        leaves = self._refined or self.tree_
         with reporter(self.progress, "nearest leaves") as report:
-            return leaves._assign(source, as_threads(self.n_jobs), report)
+            return self._leaf_of(self._directed(source), report)
+
+    def _leaf_of(self, source: RowSource, report: Report | None = None) -> NDArray[np.int64]:
+        """The nearest leaf of each row, for rows as the tree takes them."""
+        return (self._refined or self.tree_)._assign(source, as_threads(self.n_jobs), report)
+
+    def _directed(self, source: RowSource) -> RowSource:
+        """The rows as the tree takes them: of unit length, if the metric compares directions."""
+        return source if self._metric == "euclidean" else DirectionSource(source, self._metric)
 
     def _new_tree(self) -> CFTree:
         self._check_parameters()
+        self._metric = self.metric
         return CFTree(
             threshold=self.threshold,
             max_leaves=self.max_leaves,
@@ -196,7 +222,10 @@ class AggregateModel:
         """Checks the parameters before any row is read; the tree checks its own."""
         mode = as_choice(self.mode, "mode", MODES)
         as_method(self.linkage, mode, "linkage")
+        as_choice(self.metric, "metric", METRICS)
         as_choice(self.algorithm, "algorithm", ALGORITHMS)
+        if self.forget is not None and not 0 <= as_threshold(self.forget, "forget") < 1:
+            raise ValueError(f"forget={self.forget!r}: must be at least 0 and less than 1, the share to forget")
         as_threads(self.n_jobs)
         as_count(self.refine, "refine", least=0)
         as_flag(self.progress, "progress")
@@ -228,6 +257,7 @@ class AggregateModel:
             self.linkage,
             self.mode,
             self.algorithm,
+            metric=self._metric,
             n_jobs=self.n_jobs,
             progress=self.progress,
             max_memory=left,

@@ -14,4 +14,5 @@ Metric = Literal[
     "mahalanobis", "braycurtis", "canberra", "jensenshannon", "hamming", "jaccard", "dice", "rogerstanimoto",
     "russellrao", "sokalsneath", "yule",
 ]
+ModelMetric = Literal["euclidean", "cosine", "correlation"]
 # fmt: on

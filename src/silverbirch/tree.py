@@ -221,6 +221,18 @@ class CFTree:
                 self._forget()
             raise
 
+    @contextlib.contextmanager
+    def _unchanged_by_failure(self) -> Iterator[None]:
+        from .storage.tree import restored, stored
+
+        before = None if self._core is None else stored(self._core)
+        try:
+            yield
+        except Exception:
+            self._core = None if before is None else restored(*before, self._core_options)
+            self._forget()
+            raise
+
     def _rounded(self, chunk: Chunk) -> Chunk:
         """The chunk in the precision of the tree."""
         if self.dtype is None or chunk.rows.dtype == self.dtype:
@@ -261,6 +273,54 @@ class CFTree:
             if tree.absorption == self.absorption:  # else the two thresholds have different units
                 core.raise_threshold(threshold**2)
             core.insert_features(*features.arrays(), report)
+        return self
+
+    def decay(self, factor: float, lightest: float = 0.01) -> CFTree:
+        """Makes everything inserted so far count less, so that the tree follows a stream that moves.
+
+        The weight and sse of every leaf are multiplied by `factor`; means, threshold and limits stay. Leaves that
+        are then too light are removed; the others keep their order. `n_points` becomes the weight that is left. A
+        tree without leaves is as it was when new. An interrupt leaves the tree as it was. It takes time and memory
+        O(n_leaves · d).
+
+        Parameters
+        ----------
+        factor : float
+            What is left of each weight: greater than 0 and at most 1. With 0.9 after every batch, a row counts 0.35
+            after ten batches.
+        lightest : float, default 0.01
+            Leaves of less weight are removed. 0 keeps a leaf as long as its weight can be represented (1e-30).
+
+        Returns
+        -------
+        CFTree
+            The tree itself.
+
+        Raises
+        ------
+        ValueError
+            A parameter is not allowed. The tree is left as it was.
+
+        Examples
+        --------
+        >>> import silverbirch as sb
+        >>> tree = sb.CFTree().insert([[0.0], [5.0]], weight=[100, 1])
+        >>> tree.decay(0.5).features.weight
+        array([50. ,  0.5])
+        >>> tree.decay(0.5, lightest=1).features.weight
+        array([25.])
+        """
+        kept = as_threshold(factor, "factor")
+        if not 0 < kept <= 1:
+            raise ValueError(f"factor={factor!r}: must be greater than 0 and at most 1, the share of weight to keep")
+        lightest = as_threshold(lightest, "lightest")
+        with self._lock:
+            if self._core is None or self._core.leaf_count == 0:
+                return self
+            with self._changing(self._core.dim) as core:
+                core.decay(kept, lightest, None)
+            if core.leaf_count == 0:
+                self._core = None
         return self
 
     @contextlib.contextmanager
@@ -372,7 +432,7 @@ class CFTree:
 
     @property
     def n_points(self) -> float:
-        """The total weight inserted: the number of rows if each has weight 1."""
+        """The total weight inserted, less what `decay` took: the number of rows if each has weight 1."""
         with self._lock:
             return 0.0 if self._core is None else self._core.total_weight
 

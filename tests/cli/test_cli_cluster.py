@@ -126,7 +126,7 @@ def test_rows_with_missing_values_are_refused_by_default_and_nothing_is_written(
     assert [path.name for path in tmp_path.iterdir()] == ["rows.parquet"]
 
 
-def test_dropped_rows_get_the_label_minus_one_and_are_counted(frame, tmp_path):
+def test_dropped_rows_get_no_label_and_are_counted(frame, tmp_path):
     holes = [5, 6, 2999]
     frame.loc[holes, "z"] = np.nan
     frame.to_csv(tmp_path / "rows.csv", index=False)
@@ -134,7 +134,7 @@ def test_dropped_rows_get_the_label_minus_one_and_are_counted(frame, tmp_path):
     record = json.loads(done(*command, "--labels", tmp_path / "labels.csv").stdout)
     assert (record["counts"]["rows"], record["counts"]["dropped"]) == (3000, 3)
     labels = pd.read_csv(tmp_path / "labels.csv")["label"].to_numpy()
-    assert np.flatnonzero(labels == -1).tolist() == holes
+    assert np.flatnonzero(np.isnan(labels)).tolist() == holes
     kept = frame[NAMES].dropna()
     np.testing.assert_array_equal(labels[labels >= 0], sb.Betula(4).fit(kept).labels_)
 

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import feather, parquet
 
-from silverbirch.pipeline.labels import label_writer
+from silverbirch.pipeline.labels import LEFT_OUT, label_writer
 
 WITH_IDS = [".parquet", ".arrow", ".feather", ".csv", ".csv.gz", ".csv.zst", ".tsv", ".tsv.gz", ".tsv.zst"]
 ALL = [*WITH_IDS, ".npy"]
@@ -53,6 +53,18 @@ def test_labels_come_back_in_order_whatever_the_chunks(suffix, tmp_path):
     assert list(frame.columns) == ["label"]
     assert frame["label"].dtype == np.int64
     np.testing.assert_array_equal(frame["label"], labels)
+
+
+@pytest.mark.parametrize("ids", [None, np.arange(5)])
+@pytest.mark.parametrize("suffix", ALL)
+def test_rows_left_out_are_null_and_noise_stays_minus_one(suffix, ids, tmp_path):
+    if suffix == ".npy":
+        ids = None
+    chunk = (np.array([-1, LEFT_OUT, 3, LEFT_OUT, 0]), None if ids is None else pa.array(ids))
+    path = written(tmp_path / f"labels{suffix}", [chunk, chunk], id_name=None if ids is None else "id")
+    found = read_back(path)["label"].to_numpy(dtype=np.float64, na_value=np.nan)
+    left_out = LEFT_OUT if suffix == ".npy" else np.nan
+    np.testing.assert_array_equal(found, [-1, left_out, 3, left_out, 0] * 2)
 
 
 @pytest.mark.parametrize("suffix", WITH_IDS)

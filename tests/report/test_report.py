@@ -204,6 +204,8 @@ def test_every_cluster_is_named_below_its_branches_where_all_are_shown():
     [
         ({"linkage": "ward"}, "Ward, exact for the leaves"),
         ({"linkage": "average"}, "root mean squared"),
+        ({"linkage": "average", "metric": "cosine"}, "Heights are cosine distances"),
+        ({"linkage": "ward", "metric": "correlation"}, "Heights are Euclidean distances of rows of unit length"),
         ({"linkage": "weighted"}, "not known"),
         ({"linkage": "complete"}, "approximate"),
         ({"mode": "centers"}, "approximate"),

@@ -79,6 +79,14 @@ def test_what_cannot_be_undone_is_shown_as_it_was_clustered(tmp_path):
     assert names == ["rbfsampler0", "rbfsampler1"]
 
 
+@pytest.mark.parametrize("metric", ["cosine", "correlation"])
+def test_centres_of_directions_stay_directions(metric, tmp_path):
+    pipeline = make_pipeline(StandardScaler(), sb.Betula(3, metric=metric)).fit(table())
+    names, centers = shown(pipeline, tmp_path)
+    assert names == NAMES
+    np.testing.assert_allclose(centers, pipeline[-1].cluster_centers_, rtol=1e-2, atol=1e-3)
+
+
 def test_names_may_be_given_and_must_be_as_many_as_the_columns_shown(tmp_path):
     pipeline = make_pipeline(StandardScaler(), PCA(2), sb.Betula(3)).fit(table().to_numpy())
     assert shown(pipeline, tmp_path)[0] == ["column 0", "column 1", "column 2"]

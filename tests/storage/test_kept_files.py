@@ -29,6 +29,7 @@ def test_all_kept_files_are_tested(folder):
     tested = {
         "features", "tree", "tree-empty", "tree-threads", "dendrogram", "dendrogram-prototypes", "model",
         "model-chunks", "model-refined", "run", "run-features",
+        *(["run-cosine"] if folder.name > "0.1" else []),
     }  # fmt: skip
     assert {path.stem for path in folder.iterdir()} == tested
 
@@ -106,6 +107,18 @@ def test_kept_models_are_as_they_were(folder):
     refined = sb.load(folder / "model-refined.sb")
     assert (refined.n_jobs, refined.max_memory, refined.refine) == (-1, "1MB", 1)
     assert not hasattr(refined, "labels_")
+
+
+@pytest.mark.parametrize("path", sorted(KEPT.glob("*/run-cosine.sb")), ids=lambda path: path.parent.name)
+def test_kept_models_of_directions_have_cosine_heights(path):
+    model = sb.load(path)
+    rows = ROWS[1:]  # the first row has no direction
+    height = 0.1**2 / 2 if path.parent.name == "0.2" else 0.1  # 0.2 had Euclidean heights on unit rows
+    expected = sb.Betula(distance_threshold=height, metric="cosine", linkage="average").fit(rows)
+    assert model.metric == "cosine"
+    np.testing.assert_allclose(model.linkage_matrix_[:, 2], expected.linkage_matrix_[:, 2], atol=1e-12)
+    np.testing.assert_array_equal(model.predict(rows), expected.labels_)
+    assert 1 < model.n_clusters_ < len(rows)
 
 
 @each_version

@@ -86,6 +86,9 @@ class CfTree {
   // Returns a tree of the same leaves, merged where these limits allow it. This is the first half of a rebuild; the
   // second half raises the threshold further, so that leaves have room to grow.
   CfTree merged(const MergeExtent& limits, const Progress& progress) const;
+  // Returns this tree with the weight and sse of every entry multiplied by `factor` (0 < factor ≤ 1), and without the
+  // leaves that are then lighter than `lightest` or kSmallestWeight. The leaves keep their means and their order.
+  CfTree decayed(double factor, double lightest, const Progress& progress) const;
 
   // An upper bound of the memory of one node, with its share of the tables of the pool.
   static std::size_t bytes_per_node(std::size_t dim, std::size_t branching);

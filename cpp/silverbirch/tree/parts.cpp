@@ -347,6 +347,21 @@ void PartitionedTree::raise_threshold(double squared_threshold) {
   for (CfTree& part : parts_) part.raise_threshold(squared_threshold);
 }
 
+// The decayed trees are built beside the old ones, so an interrupt loses nothing. Where leaves were removed, a new
+// interval begins: the growth of the parts can no longer be told from their sizes.
+void PartitionedTree::decay(double factor, double lightest, const Progress& progress) {
+  if (!(factor > 0.0 && factor <= 1.0)) throw std::invalid_argument("a factor of decay must be in (0, 1]");
+  const std::size_t leaves_before = leaf_count();
+  std::vector<CfTree> decayed;
+  for (const CfTree& part : parts_) {
+    progress(decayed.size(), parts_.size());
+    decayed.push_back(part.decayed(factor, lightest, progress));
+  }
+  progress(decayed.size(), parts_.size());
+  parts_ = std::move(decayed);
+  if (parts_.size() > 1 && leaf_count() < leaves_before) share_room({});
+}
+
 double PartitionedTree::squared_threshold() const {
   double largest = 0.0;
   for (const CfTree& part : parts_) largest = std::max(largest, part.squared_threshold());

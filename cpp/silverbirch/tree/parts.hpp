@@ -66,6 +66,9 @@ class PartitionedTree {
   void insert_features(const FeaturesView& features, const Progress& progress);
   // For inserting features that are coarser than this tree, such as the leaves of another tree.
   void raise_threshold(double squared_threshold);
+  // Multiplies the weight and sse of every leaf by `factor` (0 < factor ≤ 1), and removes the leaves that are then
+  // lighter than `lightest` or kSmallestWeight. If `progress` throws, nothing has changed.
+  void decay(double factor, double lightest, const Progress& progress);
 
   Features leaves() const;  // part by part, each depth first
   State state() const;

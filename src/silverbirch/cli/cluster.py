@@ -14,7 +14,7 @@ from ..pipeline.record import Record
 from . import options
 from .aggregating import Job, Outputs, Reading
 from .console import Voice, failing_cleanly, usage
-from .features import insert_features
+from .features import insert_features, read_features
 from .results import write_labels, write_model, write_page, write_record
 from .summary import say_clusters
 
@@ -70,7 +70,7 @@ def cluster(
         if clusters is not None and clusters > max_leaves:
             raise ValueError(f"-k {clusters} but at most {max_leaves} features: raise --max-leaves")
         names: dict[str, Any] = {"linkage": linkage, "mode": mode, "algorithm": algorithm}
-        names |= {"distance": distance, "absorption": absorption}
+        names |= {"metric": metric, "distance": distance, "absorption": absorption}
         estimator = AggregateModel(
             clusters,
             distance_threshold=height,
@@ -124,6 +124,7 @@ def _cluster_features(job: Job) -> RunState:
             raise ValueError("the rows were chosen and prepared when they were aggregated: leave those options out")
     job.outputs.check(job.reading.inputs)
     job.record.input = [{"name": name} for name in job.reading.inputs]
+    job.model.set_params(metric=read_features(job.reading.inputs[0])[1].preparation.metric)
     with job.record.phase("merge"):
         state = insert_features(job.reading.inputs, job.model.insert)
     job.record.counts |= {"rows": job.model.tree_.n_points, "features": job.model.tree_.n_leaves}

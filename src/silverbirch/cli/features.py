@@ -66,7 +66,7 @@ def aggregate(
       silverbirch merge part-*.sb -o all.sb
     """
     with usage():
-        names: dict[str, Any] = {"distance": distance, "absorption": absorption}
+        names: dict[str, Any] = {"metric": metric, "distance": distance, "absorption": absorption}
         model = AggregateModel(
             max_leaves=max_leaves,
             max_memory=model_memory(max_memory),

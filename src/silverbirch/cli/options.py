@@ -7,7 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from ..checks import ABSORPTIONS, ALGORITHMS, CF_DISTANCES, LINKAGES, MODES, as_bytes
-from ..pipeline.preparation import METRICS, MISSING, SCALES
+from ..directions import METRICS
+from ..pipeline.preparation import MISSING, SCALES
 
 CUT, INPUT, TREE, LINKAGE, OUTPUT, RUN = "Where to cut", "Input", "Aggregation", "Clustering", "Output", "Run"
 
@@ -79,7 +80,8 @@ Missing = Annotated[
     str,
     _choice(
         MISSING, ("--missing",), INPUT,
-        "Rows with missing values: raise an error, leave the row out (label -1), or fill in the mean of the column.",
+        "Rows with missing values: raise an error, leave the row out (no label, -2 in .npy), or fill in the mean of "
+        "the column.",
     ),
 ]  # fmt: skip
 Scale = Annotated[
@@ -90,7 +92,15 @@ Scale = Annotated[
         "input, unless Parquet metadata has the extremes.",
     ),
 ]  # fmt: skip
-Metric = Annotated[str, _choice(METRICS, ("--metric",), INPUT, "cosine scales each row to unit length first.")]
+Metric = Annotated[
+    str,
+    _choice(
+        METRICS,
+        ("--metric",),
+        INPUT,
+        "cosine and correlation compare directions of rows. Heights of ward, centroid and median are then Euclidean.",
+    ),
+]
 MaxLeaves = Annotated[
     int,
     typer.Option(min=1, rich_help_panel=TREE, help="Largest number of cluster features, the leaves of the dendrogram."),

@@ -59,5 +59,5 @@ def say_clusters(voice: Voice, record: Record, state: RunState, model: Aggregate
     if "labelled" in record.counts:
         sizes += f"; {record.counts['labelled']:,} rows labelled"
         if record.counts["unlabelled"]:
-            sizes += f", {record.counts['unlabelled']:,} left out (-1)"
+            sizes += f", {record.counts['unlabelled']:,} left out"
     say_run(voice, record, state, [("clusters", sizes), ("rmsd", f"{model.dendrogram_.rmsd(k):.6g}")])

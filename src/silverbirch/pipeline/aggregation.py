@@ -112,6 +112,7 @@ class Aggregation:
         if state["model"] is not None:
             stored = model_in_file.from_file(state["model"], container.under("model", arrays), AggregateModel)
             self.model = stored.set_params(**self.model.get_params())
+            self.model._metric = self.model.metric  # up to 0.2 the preparation knew the metric, not the model
         file, row = state["position"]
         self.position = Position(as_count(file, "file", least=0), as_count(row, "row", least=0))
         self.counts = Counts(**state["counts"])

@@ -8,10 +8,8 @@ import numpy as np
 
 from ..model import AggregateModel
 from ..rows import Position, RowSource
-from .labels import LabelWriter
+from .labels import LEFT_OUT, LabelWriter
 from .preparation import Preparation
-
-NO_LABEL = -1  # the label of a row that was left out
 
 
 def label_rows(
@@ -29,7 +27,7 @@ def label_rows(
         prepared = preparation.apply(chunk, source)
         labels = model.labels_of(prepared)
         if prepared.weight is not None:
-            labels[prepared.weight == 0] = NO_LABEL
+            labels[prepared.weight == 0] = LEFT_OUT
             unlabelled += int(np.count_nonzero(prepared.weight == 0))
         writer.write(labels, chunk.ids)
         rows += len(labels)

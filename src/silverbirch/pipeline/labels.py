@@ -18,6 +18,7 @@ from ..storage.atomic import AnyPath, check_free, new_file
 
 Labels = NDArray[np.int64]
 
+LEFT_OUT = -2  # the label of a row that was left out; files that have nulls hold a null instead. Noise is -1.
 _LABEL = "label"
 # Chunks are collected into row groups of this size: many small groups make a file large and slow to read.
 _GROUP_ROWS = 131_072
@@ -43,7 +44,8 @@ def label_writer(
     force : overwrite an existing file
 
     The call checks path and names, before the context is entered. The file appears under its name only when the context
-    ends without an error. Rows that were left out have the label -1.
+    ends without an error. Rows with the label LEFT_OUT get a null, an empty field in text;
+    .npy has no nulls and keeps it.
     """
     begin = check_labels(path, id_name)
     check_free(path, force)
@@ -125,7 +127,9 @@ class _Text:
         self._file.write((delimiter.join(header) + "\n").encode())
 
     def write(self, labels: Labels, ids: Any = None) -> None:
-        numbers = map(str, _checked(labels, ids, self._id_name).tolist())
+        left_out = '""' if ids is None else ""  # programs that read CSV skip empty lines
+        checked = _checked(labels, ids, self._id_name).tolist()
+        numbers = (left_out if label == LEFT_OUT else str(label) for label in checked)
         if ids is None:
             lines = (f"{number}\n" for number in numbers)
         else:
@@ -179,7 +183,8 @@ class _Arrow:
             self._begin(None if ids is None else ids.type)
         # pyarrow.array would import pandas if it is installed: 50 MB.
         numbers = self._pyarrow.py_buffer(np.ascontiguousarray(labels))
-        columns = [self._pyarrow.Array.from_buffers(self._pyarrow.int64(), len(labels), [None, numbers])]
+        valid = self._pyarrow.py_buffer(np.packbits(labels != LEFT_OUT, bitorder="little"))
+        columns = [self._pyarrow.Array.from_buffers(self._pyarrow.int64(), len(labels), [valid, numbers])]
         if ids is not None:
             columns.insert(0, self._as_before(ids))
         self._pending.append(self._pyarrow.record_batch(columns, schema=self._schema))

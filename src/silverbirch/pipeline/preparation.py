@@ -1,4 +1,4 @@
-"""Prepares rows for the tree: fills missing values, scales columns, normalises rows.
+"""Prepares rows for the model: fills missing values, scales columns, leaves rows out.
 
 The model file stores the preparation, because aggregated rows, labelled rows and rows of later runs need the same one.
 """
@@ -13,21 +13,22 @@ from numpy.typing import NDArray
 
 from .. import _core
 from ..checks import Floats, as_choice
+from ..directions import METRICS, no_direction, without_direction
 from ..rows import Chunk, RowSource
 
 MISSING = ("error", "drop", "mean")
 SCALES = ("none", "standard", "minmax")
-METRICS = ("euclidean", "cosine")
 _LARGEST = np.float64(_core.LARGEST_COORDINATE)
 
 
 @dataclass(frozen=True)
 class Preparation:
-    """Handles missing values, then scales the columns, then normalises the rows.
+    """Handles missing values, then scales the columns, then looks for rows without a direction.
 
-    missing : "error", "drop" (leaves the row out) or "mean" (fills in the mean of the column)
+    missing : "error", "drop" (leaves out rows with a missing value or without a direction) or "mean" (fills in the
+        mean of the column)
     scale : "none", "standard" (mean 0, standard deviation 1) or "minmax" (0 to 1)
-    metric : "euclidean", or "cosine": rows of unit length, whose Euclidean distance is √(2 − 2 cos)
+    metric : the metric of the model, which turns rows into directions itself for "cosine" and "correlation"
     fill, shift, factor : one value for each column; None if not needed or not known yet
     """
 
@@ -48,7 +49,7 @@ class Preparation:
     @property
     def changes_rows(self) -> bool:
         """Whether rows must be prepared before the model can take them."""
-        return self.missing == "mean" or self.scale != "none" or self.metric != "euclidean"
+        return self.missing == "mean" or self.scale != "none"
 
     @property
     def needs_statistics(self) -> bool:
@@ -84,7 +85,7 @@ class Preparation:
             # shift and factor are float64: the difference of large float32 numbers would lose digits.
             rows: Any = ((chunk.rows - self.shift) * self.factor).astype(chunk.rows.dtype)
             chunk = replace(chunk, rows=rows, checked=False)
-        return self._directions(chunk, source) if self.metric == "cosine" else chunk
+        return self._with_direction(chunk, source)
 
     @property
     def can_be_undone(self) -> bool:
@@ -109,7 +110,7 @@ class Preparation:
         if self.missing == "error":
             _refuse(absent, "is missing", "drop such rows or fill in the column's mean (--missing)", chunk, source)
         if self.missing == "drop":
-            return _without(chunk, np.any(absent, axis=1))
+            return replace(_without(chunk, np.any(absent, axis=1)), checked=True)
         if self.fill is None:
             return chunk
         return replace(chunk, rows=np.where(absent, self.fill.astype(rows.dtype), rows), checked=True)
@@ -122,18 +123,16 @@ class Preparation:
                     f"the rows have {columns} columns but the model has {len(known)}: pass the same columns"
                 )
 
-    def _directions(self, chunk: Chunk, source: RowSource) -> Chunk:
-        length = np.sqrt(np.einsum("ij,ij->i", chunk.rows, chunk.rows, dtype=np.float64))
-        zero = length == 0
+    def _with_direction(self, chunk: Chunk, source: RowSource) -> Chunk:
+        """The chunk after rows without a direction were left out or refused."""
+        without = without_direction(chunk.rows, self.metric)
         if chunk.weight is not None:
-            zero &= chunk.weight > 0
-        if zero.any():
-            if self.missing != "drop":
-                at = source.place_in(chunk, int(np.argmax(zero)))
-                raise ValueError(f"{at} is zero in all columns: cosine needs a direction; drop such rows (--missing)")
-            chunk = _without(chunk, zero)
-        rows: Any = (chunk.rows / np.where(length > 0, length, 1.0)[:, None]).astype(chunk.rows.dtype)
-        return replace(chunk, rows=rows)
+            without &= chunk.weight > 0
+        if not without.any():
+            return chunk
+        if self.missing != "drop":
+            raise no_direction(source.place_in(chunk, int(np.argmax(without))), self.metric)
+        return _without(chunk, without)
 
     # -- in model files
 
@@ -215,7 +214,7 @@ def _without(chunk: Chunk, left_out: NDArray[np.bool_]) -> Chunk:
     """The chunk with the rows to leave out set to 0 and weight 0: the tree ignores them."""
     weight = np.ones(len(chunk)) if chunk.weight is None else chunk.weight
     rows: Any = np.where(left_out[:, None], chunk.rows.dtype.type(0), chunk.rows)
-    return replace(chunk, rows=rows, weight=np.where(left_out, 0.0, weight), checked=True)
+    return replace(chunk, rows=rows, weight=np.where(left_out, 0.0, weight))
 
 
 def _refuse(bad: NDArray[np.bool_], what: str, remedy: str, chunk: Chunk, source: RowSource) -> None:

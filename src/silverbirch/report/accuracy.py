@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..checks import LINKAGES
+from ..linkage import heights_are_euclidean
 from ..model import AggregateModel
 from . import numbers
 
@@ -40,7 +41,11 @@ def _linkage(model: AggregateModel, aggregated: bool) -> str:
         how = "exact from the leaves upwards. It depends on all merges before; those within leaves are not known."
     else:
         how = "of the means of the leaves; approximate, because the rows within them count too."
-    if exact and not exact.squared and model.mode != "centers":
+    if model.metric != "euclidean":
+        euclidean = heights_are_euclidean(model.linkage, model.mode)
+        heights = "Euclidean distances of rows of unit length" if euclidean else f"{model.metric} distances"
+        how += f" Heights are {heights}."
+    elif exact and not exact.squared and model.mode != "centers":
         how += " Heights are root mean squared distances."
     return f"Linkage: {linkage_name(model)}, {how}"
 

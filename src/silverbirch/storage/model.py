@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ..checks import ALGORITHMS, MODES, as_choice, as_count, as_method
 from ..dendrogram import numbered_by_weight
 from ..features import ClusterFeatures
+from ..linkage import heights_are_euclidean
 from ..model import AggregateModel, Clustering, Refined, means_of_groups
 from . import dendrogram as dendrogram_in_file
 from . import features as features_in_file
@@ -51,6 +52,7 @@ def _plain(value: Any) -> Any:
 
 def from_file(state: dict[str, Any], arrays: Arrays, cls: type[Model]) -> Model:
     """The stored model; raises ValueError, KeyError or TypeError if the content is not a model."""
+    state = _updated(state)
     model = _unfitted(cls, state["parameters"])
     tree = tree_in_file.from_file(state["tree"], under("tree", arrays))
     columns = as_count(state["n_features"], "n_features")
@@ -68,6 +70,23 @@ def from_file(state: dict[str, Any], arrays: Arrays, cls: type[Model]) -> Model:
     if "made_by" in state:
         model._clustering = _restored_clustering(state["made_by"], arrays, model.features_)
     return model
+
+
+def _updated(state: dict[str, Any]) -> dict[str, Any]:
+    """The state of a file up to 0.2 in today's form: the metric was part of the preparation, and all heights were
+    Euclidean. A dendrogram whose heights are cosine distances today is left out, so it is computed again.
+    """
+    parameters = dict(state["parameters"])
+    if "metric" in parameters:
+        return state
+    run = state.get("run") or {"preparation": {"metric": "euclidean"}}
+    parameters["metric"] = run["preparation"]["metric"]
+    state = state | {"parameters": parameters}
+    if parameters["metric"] == "cosine" and not heights_are_euclidean(parameters["linkage"], parameters["mode"]):
+        if parameters["distance_threshold"] is not None:
+            parameters["distance_threshold"] = parameters["distance_threshold"] ** 2 / 2
+        state.pop("made_by", None)
+    return state
 
 
 def _unfitted(cls: type[Model], parameters: dict[str, Any]) -> Model:
