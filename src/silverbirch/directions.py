@@ -62,6 +62,6 @@ def _unit_rows(rows: Floats, without: NDArray[np.bool_], *, centre: bool) -> Flo
         rows -= rows.mean(axis=1, keepdims=True)
         rows -= rows.mean(axis=1, keepdims=True)
     rows[without] = 0
-    length = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    length = np.sqrt(np.square(rows).sum(axis=1))
     rows /= np.where(without, 1, length)[:, None]
     return rows

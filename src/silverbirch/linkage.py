@@ -60,13 +60,15 @@ def linkage(
 
     Parameters
     ----------
-    y : array (n, d), array (n(n-1)/2,) or ClusterFeatures
-        Points, a condensed distance vector, or cluster features.
+    y : array (n, d), sparse matrix (n, d), array (n(n-1)/2,) or ClusterFeatures
+        Points, a condensed distance vector, or cluster features. Sparse points are not made dense.
     method : str, default "single"
         The linkage: "single", "complete", "average", "weighted", "centroid", "median", "ward", "minimax" or "medoid".
         With mode="aggregation", the CF distance: "centroid", "manhattan", "average", "diameter", "ward" or "radius".
     metric : str or function, default "euclidean"
-        Any metric of `scipy.spatial.distance.pdist`, for points. Centroid, median and ward need "euclidean".
+        Any metric of `scipy.spatial.distance.pdist`, for points. "euclidean", "sqeuclidean", "cosine" or "correlation"
+        for sparse points. "euclidean" for cluster features; those of unit rows may also have "cosine" or "correlation".
+        Centroid, median and ward need "euclidean".
     optimal_ordering : bool, default False
         Whether scipy reorders the leaves so that adjacent leaves are similar; slow beyond a thousand objects.
     weights : array (n,), default None
@@ -95,11 +97,12 @@ def linkage(
     Raises
     ------
     ValueError
-        A name is unknown, a value is not finite, a distance is negative, or the algorithm does not compute the method.
+        A name is unknown, a value is not finite, a distance is negative, a row has no direction ("cosine",
+        "correlation"), or the algorithm does not compute the method.
     TypeError
         The data are not numbers.
     MemoryLimitError
-        The distances of all pairs would need more memory than the machine has.
+        The distances of all pairs would need more memory than is free.
 
     Warns
     -----
@@ -118,11 +121,17 @@ def linkage(
     "centroid", "median" and "medoid" are not reducible. "auto", "agnes", "anderberg" and "generic" give the greedy
     result; "nn_chain" gives a different dendrogram.
 
+    "cosine" and "correlation" are computed from rows of unit length: half their squared distance is scipy's distance.
+    Heights are such distances, also for "average" and "weighted" of cluster features. Linkages that use only the means
+    use the directions of the means.
+
     Memory is linear in the number of objects for "ward", "average" (squared), "weighted" (squared), "centroid",
-    "median", "single" and "medoid" of points or features. It is also linear for "complete", "average" and "weighted" of
-    points with algorithm="rounds", and where "auto" uses an index (few dimensions, or points in groups). Otherwise
-    these three take 8 bytes for each pair of objects. So do "minimax", metrics other than Euclidean, and "agnes" and
-    "anderberg" with any linkage but "medoid".
+    "median", "single" and "medoid" of points or features, and for "single", "complete", "average" and "weighted" with
+    "cosine" or "correlation". It is also linear for "complete", "average" and "weighted" of points with
+    algorithm="rounds", and where "auto" uses an index (few dimensions, or points in groups). Otherwise these three take
+    8 bytes for each pair of objects. So do "minimax", other metrics, sparse rows (but for "single"), and "agnes" and
+    "anderberg" with any linkage but "medoid". "minimax" takes twice as much from distances. What is taken is logged
+    and compared with the memory that is free.
 
     Time is at most quadratic in the number of objects, and much less with an index. "agnes", "minimax" and "medoid" can
     take cubic time.

@@ -87,6 +87,12 @@ def test_centres_of_directions_stay_directions(metric, tmp_path):
     np.testing.assert_allclose(centers, pipeline[-1].cluster_centers_, rtol=1e-2, atol=1e-3)
 
 
+def test_columns_of_a_projection_have_numbers(tmp_path):
+    X = np.random.default_rng(0).normal(size=(50, 100))
+    names, _ = shown(make_pipeline(StandardScaler(), sb.Betula(3, projection=2)).fit(X), tmp_path)
+    assert names == ["column 0", "column 1"]
+
+
 def test_names_may_be_given_and_must_be_as_many_as_the_columns_shown(tmp_path):
     pipeline = make_pipeline(StandardScaler(), PCA(2), sb.Betula(3)).fit(table().to_numpy())
     assert shown(pipeline, tmp_path)[0] == ["column 0", "column 1", "column 2"]

@@ -28,7 +28,9 @@ def dendrogram_html(dendrogram: Dendrogram) -> str:
 
 
 def _picture(dendrogram: Dendrogram) -> Html:
-    ax = plot.draw_dendrogram(dendrogram, plot.detached_axes((7, 2.6)), _BRANCHES, 1, None, {"linewidths": 1.0})
+    ax = plot.draw_dendrogram(
+        dendrogram, plot.detached_axes((7, 2.6)), _BRANCHES, 1, dendrogram.names, {"linewidths": 1.0}
+    )
     figure: Any = ax.figure
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=90)

@@ -22,7 +22,7 @@ def parts_of(model: AggregateModel | Pipeline) -> tuple[AggregateModel, list[str
     last = steps[-1][1] if steps else None
     if not isinstance(last, AggregateModel):
         raise TypeError(f"model is a {type(model).__name__}: pass a fitted Betula, or a Pipeline that ends in one")
-    if len(steps) == 1:
+    if len(steps) == 1 or last.features_.n_dimensions != last.n_features_in_:  # a projection has columns of its own
         return last, None, None
     before: Any = model[:-1]
     if last.metric == "euclidean" and hasattr(before, "inverse_transform"):  # else centres are means of directions
