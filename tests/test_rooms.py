@@ -49,7 +49,7 @@ PYTHON_ROOMS = {
     "model": "directions rows features tree linkage dendrogram",
     "validation": "rows sklearn",
     "estimator": "rows features model validation sklearn",
-    "agglomerative": "linkage sklearn",
+    "agglomerative": "linkage sparse_rows sklearn",
     "storage": "rows features tree linkage dendrogram model",
     "pipeline": f"directions rows {NOUNS} storage sklearn",
     "plot": "dendrogram",

@@ -14,6 +14,7 @@ from . import _core
 from .checks import LINKAGES, Floats, as_count, as_flag, as_method, as_threshold
 from .linkage import linkage
 from .names import LinkageName
+from .sparse_rows import SPARSE_METRICS
 
 _SCIPY_NAMES = {"l1": "cityblock", "manhattan": "cityblock", "l2": "euclidean"}
 
@@ -108,7 +109,9 @@ class AgglomerativeClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = isinstance(self.metric, str) and self.metric == "precomputed"
+        name = _SCIPY_NAMES.get(self.metric, self.metric) if isinstance(self.metric, str) else None
+        tags.input_tags.pairwise = name == "precomputed"
+        tags.input_tags.sparse = name in SPARSE_METRICS
         return tags
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -116,8 +119,9 @@ class AgglomerativeClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc
 
         Parameters
         ----------
-        X : array (n, d) or data frame
-            The rows, at least two; with metric="precomputed" the distances (n, n).
+        X : array (n, d), data frame or sparse matrix (n, d)
+            The rows, at least two; with metric="precomputed" the distances (n, n). Sparse rows need the metric
+            "euclidean", "l2", "sqeuclidean", "cosine" or "correlation".
         y : ignored
             For compatibility with scikit-learn.
 
@@ -134,9 +138,10 @@ class AgglomerativeClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc
             The distances of all pairs would need more memory than there is.
         """
         self._check_parameters()
-        X = validate_data(self, X, ensure_min_samples=2)
-        if self.n_clusters is not None and self.n_clusters > len(X):
-            raise ValueError(f"n_clusters={self.n_clusters} but there are {len(X)} rows: lower n_clusters")
+        sparse = "csr" if self.__sklearn_tags__().input_tags.sparse else False
+        X = validate_data(self, X, accept_sparse=sparse, ensure_min_samples=2)
+        if self.n_clusters is not None and self.n_clusters > X.shape[0]:
+            raise ValueError(f"n_clusters={self.n_clusters} but there are {X.shape[0]} rows: lower n_clusters")
         objects, metric = self._objects(X)
         cached = check_memory(self.memory).cache(linkage)
         Z: Floats = cached(objects, self.linkage, metric, n_jobs=self.n_jobs, progress=self.progress)
@@ -175,17 +180,18 @@ class AgglomerativeClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc
                 "choose linkage='average', 'complete' or 'single'"
             )
 
-    def _objects(self, X: NDArray[Any]) -> tuple[NDArray[Any], str]:
+    def _objects(self, X: Any) -> tuple[Any, str]:
         """The rows or the condensed distances, and the metric for `linkage`."""
         if isinstance(self.metric, str) and self.metric != "precomputed":
             return X, _SCIPY_NAMES.get(self.metric, self.metric)
         distances = np.asarray(self.metric(X)) if callable(self.metric) else X
-        if distances.shape != (len(X), len(X)):
+        n = X.shape[0]
+        if distances.shape != (n, n):
             raise ValueError(
                 f"Distance matrix should be square, got matrix of shape {distances.shape}: a distance for each pair "
                 "of rows is needed"
             )
-        return distances[np.triu_indices(len(X), k=1)], "euclidean"
+        return distances[np.triu_indices(n, k=1)], "euclidean"
 
     def _undone_merges(self, Z: Floats) -> NDArray[np.bool_]:
         """Whether the cut undoes each merge."""

@@ -9,6 +9,7 @@ import inspect
 import numpy as np
 import pytest
 import sklearn.cluster
+from scipy.sparse import csr_array
 from sklearn.cluster.tests import test_hierarchical as original
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -142,6 +143,16 @@ def test_a_matrix_and_a_function_that_returns_it_give_the_labels_of_the_metric(l
     for model in (given, called):
         np.testing.assert_array_equal(model.labels_, expected.labels_)
         np.testing.assert_allclose(model.linkage_matrix_, expected.linkage_matrix_, rtol=1e-12)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+@pytest.mark.parametrize("linkage", ["average", "single"])
+def test_sparse_rows_give_the_labels_of_dense_ones(linkage, metric):
+    X = rows() * (rows(seed=1) > 0) + 0.01
+    dense, sparse = (sb.AgglomerativeClustering(5, linkage=linkage, metric=metric).fit(Y) for Y in (X, csr_array(X)))
+    np.testing.assert_array_equal(sparse.labels_, dense.labels_)
+    with pytest.raises(TypeError, match="dense data is required"):
+        sb.AgglomerativeClustering(5, linkage=linkage, metric="precomputed").fit(csr_array(np.eye(9)))
 
 
 @pytest.mark.parametrize("linkage", ["centroid", "median", "medoid"])
