@@ -21,7 +21,7 @@ NOT_IN_THE_CORE = r"Python\.h|nanobind/|numpy/"
 
 # The rooms that a room imports when it is imported itself; all may import the ground.
 GROUND = "_core errors names machine progress checks directions"
-NOUNS = "features tree linkage dendrogram model estimator"
+NOUNS = "features tree linkage dendrogram labelled cluster_table representatives model estimator"
 WATCHED = ("sklearn", "benchmarks", "experiments")  # packages outside that not every room may import
 PYTHON_ROOMS = {
     "errors": "",
@@ -46,11 +46,15 @@ PYTHON_ROOMS = {
     "dendrogram": "features linkage_matrix nodes cuts",
     "criteria": "features linkage",
     "suggestion": "features nodes criteria",
-    "model": "directions rows features tree linkage dendrogram",
+    "labelled": "rows features",
+    "cluster_table": "features",
+    "representatives": "rows",
+    "cluster_results": "rows features dendrogram labelled cluster_table representatives",
+    "model": "directions rows features tree linkage dendrogram labelled cluster_results",
     "validation": "rows sklearn",
-    "estimator": "rows features model validation sklearn",
+    "estimator": "rows features tree labelled model validation sklearn",
     "agglomerative": "linkage sparse_rows sklearn",
-    "storage": "rows features tree linkage dendrogram model",
+    "storage": "rows features tree linkage dendrogram labelled model",
     "pipeline": f"directions rows {NOUNS} storage sklearn",
     "plot": "dendrogram",
     "report": f"{NOUNS} storage plot",
@@ -69,6 +73,8 @@ LAZY_IMPORTS = {
     "criteria": "dendrogram",
     "suggestion": "dendrogram plot",
     "plot": "suggestion",
+    "cluster_table": "report",
+    "cluster_results": "suggestion",
     "model": "storage",
     "estimator": "storage report",
     "storage": "estimator pipeline sklearn",

@@ -27,7 +27,7 @@ from .features import ClusterFeatures
 from .names import Absorption, CFDistance
 from .progress import Report, reporter
 from .rows import Chunk, RowSource, source_of
-from .rows.passes import gathered, reported
+from .rows.passes import ForEachChunk, gathered, reported
 
 Core: TypeAlias = _core.CfTree
 _NO_LIMIT = 2**62
@@ -393,7 +393,9 @@ class CFTree:
         with reporter(progress, "nearest leaves") as report:
             return self._assign(source_of(X), as_threads(n_jobs), report)
 
-    def _assign(self, source: RowSource, threads: int, report: Report | None) -> NDArray[np.int64]:
+    def _assign(
+        self, source: RowSource, threads: int, report: Report | None, also: ForEachChunk | None = None
+    ) -> NDArray[np.int64]:
         with self._lock:
             dim = self._filled_core().dim
             index = self._index or _core.NearestIndex(self.features.mean, may_list=self.max_memory is None)
@@ -405,7 +407,7 @@ class CFTree:
         def nearest(chunk: Chunk, inner: Report | None) -> NDArray[np.int64]:
             return index.nearest(source.checked(self._rounded(chunk)).rows, threads, inner)
 
-        return gathered(source, nearest, report)
+        return gathered(source, nearest, report, also)
 
     def _filled_core(self) -> Core:
         if self._core is None or self._core.leaf_count == 0:

@@ -96,6 +96,11 @@ SIGNATURES = {
     "Betula.partial_fit": ({"self": REQUIRED, "X": None, "y": None, "sample_weight": None}, {}),
     "Betula.predict": ({"self": REQUIRED, "X": REQUIRED}, {}),
     "Betula.transform": ({"self": REQUIRED, "X": REQUIRED}, {}),
+    "Betula.cut": ({"self": REQUIRED, "n_clusters": None, "height": None}, {"X": None}),
+    "Betula.recut": ({"self": REQUIRED, "n_clusters": None}, {"distance_threshold": None, "height": None}),
+    "Betula.choose_k": ({"self": REQUIRED, "k_max": 50}, {}),
+    "Betula.name_clusters": ({"self": REQUIRED, "names": REQUIRED}, {}),
+    "Betula.representatives": ({"self": REQUIRED, "X": REQUIRED, "n": 3}, {}),
     "Betula.score": ({"self": REQUIRED, "X": REQUIRED, "y": None, "sample_weight": None}, {}),
     "write_report": (
         {"path": REQUIRED, "model": REQUIRED},
@@ -161,7 +166,7 @@ def test_the_tree_tells_its_state_by_properties(name):
 
 FITTED = [
     "labels_", "n_clusters_", "features_", "linkage_matrix_", "dendrogram_", "subcluster_centers_",
-    "subcluster_labels_", "cluster_centers_", "threshold_", "n_features_in_",
+    "subcluster_labels_", "cluster_centers_", "clusters_", "threshold_", "n_features_in_",
 ]  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ..labelled import LeafCounter
 from ..model import AggregateModel
 from ..pipeline.budget import model_memory
 from ..pipeline.preparation import Preparation
@@ -106,8 +107,10 @@ def _cluster_rows(job: Job) -> RunState:
     state = job.run_state(aggregation)
     labels = job.outputs.paths["labels"]
     if labels is not None:
+        counter = LeafCounter(job.model.features_)
         with job.record.phase("label"):
-            job.record.counts |= write_labels(labels, aggregation.source, state, job.model, job.voice)
+            job.record.counts |= write_labels(labels, aggregation.source, state, job.model, job.voice, counter)
+        job.model._count_labelled(counter)
     _write(job, state)
     return state
 

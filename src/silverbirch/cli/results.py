@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..labelled import LeafCounter
 from ..model import AggregateModel
 from ..pipeline.labelling import label_rows
 from ..pipeline.labels import label_writer
@@ -20,8 +21,18 @@ from .console import Voice
 from .progress import pass_progress
 
 
-def write_labels(path: Path, source: RowSource, state: RunState, model: AggregateModel, voice: Voice) -> dict[str, int]:
-    """Labels the rows in a second pass; returns the numbers of rows with a label and of rows left out."""
+def write_labels(
+    path: Path,
+    source: RowSource,
+    state: RunState,
+    model: AggregateModel,
+    voice: Voice,
+    counter: LeafCounter | None = None,
+) -> dict[str, int]:
+    """Labels the rows in a second pass; returns the numbers of rows with a label and of rows left out.
+
+    `counter` sums up the rows of each leaf.
+    """
     with_ids = state.id_column is not None
     with (
         label_writer(path, id_name=state.id_column, force=True) as writer,
@@ -31,7 +42,9 @@ def write_labels(path: Path, source: RowSource, state: RunState, model: Aggregat
         def after_chunk(rows: int, position: Position) -> None:
             progress.update("labels", rows, position)
 
-        counts = label_rows(source, state.preparation, model, writer, with_ids=with_ids, after_chunk=after_chunk)
+        counts = label_rows(
+            source, state.preparation, model, writer, with_ids=with_ids, after_chunk=after_chunk, counter=counter
+        )
     return dict(zip(("labelled", "unlabelled"), counts, strict=True))
 
 

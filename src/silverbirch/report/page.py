@@ -96,12 +96,13 @@ def report_page(
     clusters = clusters_of(model, column_names, original)
     sections = {"Dendrogram": _dendrogram(model)}
     if model.dendrogram_.n_leaves > 1:
-        sections["Number of clusters"] = _curve(model.dendrogram_, model.n_clusters_)
+        level = None if model._cut_options else model.n_clusters_
+        sections["Number of clusters"] = _curve(model.dendrogram_, level)
     sections["Clusters"] = _clusters(clusters, _colours(model))
     sections["What is exact"] = tag("ul", *(tag("li", sentence) for sentence in accuracy_of(model)))
     if record:
         sections["Run"] = scrolling(tag("div", record_tables(record), class_="record"), "Record of the run")
-    lead = joined(tag("p", _summary(model), class_="lead"), _key_figures(model, clusters))
+    lead = joined(tag("p", _summary(model, clusters), class_="lead"), _key_figures(model, clusters))
     return page(title, lead, sections)
 
 
@@ -117,13 +118,15 @@ def dendrogram_page(dendrogram: Dendrogram, title: str) -> str:
 # -- the head of the page
 
 
-def _summary(model: AggregateModel) -> str:
-    rows, k = numbers.count(float(model.features_.weight.sum())), model.n_clusters_
+def _summary(model: AggregateModel, clusters: Clusters) -> str:
+    rows, k = numbers.count(clusters.rows), model.n_clusters_
     leaves = numbers.counted(len(model.features_), "leaf", "leaves")
     columns = numbers.counted(int(model.n_features_in_), "column", "columns")
     how = "aggregated into" if model.features_.sse.any() else "kept apart in"
     cut = f"cut into {numbers.counted(k, 'cluster', 'clusters')}"
-    if model.distance_threshold is not None:
+    if options := model._cut_options:
+        cut += f" ({', '.join(f'{name}={value!r}' for name, value in options.items())})"
+    elif model.distance_threshold is not None:
         cut += f" at height {numbers.trimmed(float(model.distance_threshold))}"
     elif model.n_clusters is None:
         cut = "not cut"
@@ -131,12 +134,12 @@ def _summary(model: AggregateModel) -> str:
 
 
 def _key_figures(model: AggregateModel, clusters: Clusters) -> Html:
-    weight, sse = float(clusters.total.weight[0]), float(clusters.features.sse.sum())
+    weight, sse = float(clusters.table.weight.sum()), clusters.sse
     figures = [
-        ("rows", numbers.count(weight)),
+        ("rows", numbers.count(clusters.rows)),
         ("leaves", f"{model.dendrogram_.n_leaves:,}"),
         ("clusters", f"{model.n_clusters_:,}"),
-        ("rmsd within clusters", numbers.number(math.sqrt(sse / weight))),
+        ("rmsd within clusters", numbers.number(math.sqrt(sse / weight) if weight > 0 else 0.0)),
         ("variance explained", _explained(sse, float(clusters.total.sse[0]))),
         ("threshold of the tree", numbers.number(model.threshold_)),
     ]
@@ -157,7 +160,7 @@ def _cut_height(model: AggregateModel) -> float | None:
 
 def _dendrogram(model: AggregateModel) -> Html:
     dendrogram, k = model.dendrogram_, model.n_clusters_
-    if k == 1:
+    if k <= 1 or model._cut_options:  # branches of an adaptive cut end at different heights
         return _plain_tree(dendrogram)
     caption = [_branches(dendrogram)]
     if k > min(MOST_BRANCHES, dendrogram.n_leaves):
@@ -214,7 +217,7 @@ def _explained(sse: float, whole: float) -> str:
 def _colours(model: AggregateModel) -> dict[int, str]:
     """The colour of each label in the picture; empty if there are more clusters than colours."""
     k = model.n_clusters_
-    if not 1 < k <= len(plot.BRANCHES):
+    if not 1 < k <= len(plot.BRANCHES) or model._cut_options:
         return {}
     shown = plot.clusters_in_order(model.dendrogram_, MOST_BRANCHES, k)
     labels = model.subcluster_labels_
@@ -222,10 +225,17 @@ def _colours(model: AggregateModel) -> dict[int, str]:
 
 
 def _clusters(clusters: Clusters, colours: dict[int, str]) -> Html:
-    k, columns = len(clusters.features), len(clusters.names)
-    sentences = ["Largest first."]
+    k, columns = len(clusters.table), len(clusters.names)
+    sentences = ["Largest first, by the weight that the leaves absorbed."]
+    if clusters.table.labelled:
+        sentences.append("Numbers are those of the rows by their labels.")
+    else:
+        sentences.append("Numbers are those of the rows as the leaves absorbed them.")
+    noise = float(1 - clusters.table.weight.sum() / clusters.total.weight[0])
+    if noise > 1e-12:
+        sentences.append(f"{numbers.percent(noise)} of the rows are noise, in no cluster.")
     if k > MOST_CLUSTERS:
-        rest = clusters.features.weight[MOST_CLUSTERS:].sum() / clusters.total.weight[0]
+        rest = float(clusters.table.weight[MOST_CLUSTERS:].sum() / clusters.total.weight[0])
         sentences.append(f"{k - MOST_CLUSTERS:,} smaller clusters, {numbers.percent(rest)} of the rows, are not shown.")
     sentences.append("rmsd is the root mean squared distance of a cluster's rows to its centre.")
     units = "in the units that were clustered"
@@ -235,8 +245,7 @@ def _clusters(clusters: Clusters, colours: dict[int, str]) -> Html:
         sentences.append(f"The columns to the right are the coordinates of the centre, {units}.")
     else:
         sentences.append(
-            f"Of {columns:,} columns those are named in which the centre is farthest from the mean of all rows"
-            f"{'' if clusters.clustered_units else ', relative to the spread of the column'}, with its value and, in "
-            f"brackets, the difference, {units}."
+            f"Of {columns:,} columns those are named in which the centre is farthest from the mean of all rows, with "
+            f"its value, {units}, and, in brackets, the difference in standard deviations of the column."
         )
     return joined(tag("p", " ".join(sentences)), scrolling(cluster_table(clusters, colours), "Clusters"))
