@@ -117,6 +117,25 @@ def test_noise_belongs_to_no_cluster():
     assert "cluster" in repr(table)
 
 
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_clusters_of_directions_are_those_of_the_unit_rows(method):
+    X = groups() + np.array([0, 0, 1.0])
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    table = getattr(sb.Betula(4, metric="cosine", max_leaves=None), method)(X).clusters_
+    expected = getattr(sb.Betula(4, max_leaves=None), method)(unit).clusters_
+    np.testing.assert_array_equal(table.rows, expected.rows)
+    np.testing.assert_allclose(table.center, expected.center, atol=1e-12)
+    np.testing.assert_allclose(table.deviation, unit.std(axis=0), rtol=1e-9)
+
+
+def test_columns_of_a_projection_have_no_names():
+    frame = pd.DataFrame(points(100, 20), columns=[f"c{i}" for i in range(20)])
+    table = sb.Betula(3, projection=5).fit(frame).clusters_
+    assert table.center.shape == (3, 5)
+    assert table.columns == tuple(f"column {i}" for i in range(5))
+    assert table.to_pandas().shape == (3, 12)
+
+
 # -- the nearest other cluster
 
 

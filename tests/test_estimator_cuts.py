@@ -1,10 +1,12 @@
 """Cutting again, and the labels of rows after fit, another cut, partial_fit and load."""
 
 import pickle
+import tracemalloc
 
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
@@ -277,10 +279,37 @@ def test_a_batch_that_the_caller_changes_later_has_the_labels_of_its_rows():
     np.testing.assert_array_equal(model.labels_, model.predict(X))
 
 
-def test_rows_of_a_memory_map_are_not_copied(tmp_path):
-    model = sb.Betula(4, max_leaves=50).partial_fit(mapped(points(), tmp_path))
-    (chunk,) = model._batch.chunks()
-    assert isinstance(chunk.rows, np.memmap) or isinstance(chunk.rows.base, np.memmap)
+@pytest.mark.parametrize("dtype", [np.float64, np.float16])
+def test_rows_of_a_memory_map_are_not_copied(dtype, tmp_path):
+    X = np.random.default_rng(0).integers(-9, 9, (100_000, 4)).astype(dtype)
+    rows = mapped(X, tmp_path)
+    model = sb.Betula(4, max_leaves=50).partial_fit(rows[:10])
+    tracemalloc.start()
+    try:
+        model.partial_fit(rows)
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kept < 400_000
+    np.testing.assert_array_equal(model.labels_, model.predict(rows))
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{"metric": "cosine"}, {"projection": 4}, {"projection": 4, "metric": "cosine"}, {"forget": 0.5}],
+    ids=str,
+)
+def test_a_batch_of_rows_that_are_changed_for_the_tree_has_labels(parameters):
+    X = points(d=8)
+    model = sb.Betula(4, max_leaves=50, **parameters).partial_fit(X[:200]).partial_fit(X[200:])
+    np.testing.assert_array_equal(model.labels_, model.predict(X[200:]))
+    np.testing.assert_array_equal(model.cut([2, 3]), model.cut([2, 3], X=X[200:]))
+
+
+def test_a_batch_of_sparse_rows_has_labels():
+    X = scipy.sparse.random_array((200, 60), density=0.1, random_state=0, format="csr")
+    model = sb.Betula(4, projection=8).partial_fit(X)
+    np.testing.assert_array_equal(model.labels_, model.predict(X))
 
 
 def test_centers_and_tables_after_partial_fit_are_those_of_all_rows_not_of_the_batch():

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -66,6 +67,24 @@ def test_rows_that_are_noise_stand_for_no_cluster():
     none = NearestRows(np.empty((0, 1)), 2)
     none.add(np.array([[0.0]]), np.array([-1]))
     assert none.result().index.shape == (0, 2)
+
+
+def test_of_directions_they_are_the_nearest_unit_rows():
+    X = points() + 1
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    model = sb.Betula(5, metric="cosine").fit(X)
+    found = model.representatives(X)
+    index, distance = by_hand(unit, model.labels_, model.cluster_centers_, 3)
+    np.testing.assert_array_equal(found.index, index)
+    np.testing.assert_allclose(found.distance, distance, atol=1e-12)
+
+
+def test_sparse_rows_have_them_after_a_projection():
+    X = scipy.sparse.random_array((200, 60), density=0.1, random_state=0, format="csr")
+    model = sb.Betula(5, projection=8).fit(X)
+    found = model.representatives(X)
+    np.testing.assert_array_equal(model.labels_[found.index[:, 0]], np.arange(5))
+    assert found.rows.shape == (5, 3, 8)
 
 
 def test_texts_are_looked_up_by_the_index():
