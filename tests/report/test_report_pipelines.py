@@ -108,7 +108,7 @@ def test_of_many_scaled_columns_those_are_named_that_differ_most_for_their_sprea
     pipeline = make_pipeline(StandardScaler(), sb.Betula(2)).fit(X)
     sb.write_report(tmp_path / "page.html", pipeline)
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "relative to the spread of the column" in text
+    assert "standard deviations of the column" in text
     _, _, *rows = Cells(text).rows
     assert all({*re.findall(r"column (\d+)", row[-1])} == {"0", "1", "2", "3"} for row in rows)
 
