@@ -20,11 +20,12 @@ CPP_ROOMS = (
 NOT_IN_THE_CORE = r"Python\.h|nanobind/|numpy/"
 
 # The rooms that a room imports when it is imported itself; all may import the ground.
-GROUND = "_core errors machine progress checks directions"
+GROUND = "_core errors names machine progress checks directions"
 NOUNS = "features tree linkage dendrogram labelled cluster_table representatives model estimator"
 WATCHED = ("sklearn", "benchmarks", "experiments")  # packages outside that not every room may import
 PYTHON_ROOMS = {
     "errors": "",
+    "names": "",
     "machine": "",
     "progress": "",
     "checks": "",
@@ -52,6 +53,7 @@ PYTHON_ROOMS = {
     "model": "directions rows features tree linkage dendrogram labelled cluster_results",
     "validation": "rows sklearn",
     "estimator": "rows features tree labelled model validation sklearn",
+    "agglomerative": "linkage sparse_rows sklearn",
     "storage": "rows features tree linkage dendrogram labelled model",
     "pipeline": f"rows {NOUNS} storage sklearn",
     "plot": "dendrogram",
@@ -74,11 +76,12 @@ LAZY_IMPORTS = {
     "cluster_table": "report",
     "cluster_results": "suggestion",
     "model": "storage",
-    "estimator": "storage",
-    "storage": "estimator pipeline",
+    "estimator": "storage report",
+    "storage": "estimator pipeline sklearn",
+    "report": "sklearn",
     "demo": "plot sklearn",
     "cli": "demo report",
-    "__init__": "rows",
+    "__init__": "rows agglomerative report",
     "__main__": "cli",
 }
 

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from .checks import Floats
 from .features import ClusterFeatures
 from .linkage import linkage
+from .names import Method, Mode
 
 if TYPE_CHECKING:
     from .dendrogram import Dendrogram
@@ -81,7 +82,7 @@ def _silhouette(squares: Floats, labels: Labels, weight: Floats) -> float:
 
 
 def resampling_scores(
-    dendrogram: Dendrogram, labels: Labels, method: str, mode: str, n_draws: int, random_state: int
+    dendrogram: Dendrogram, labels: Labels, method: Method, mode: Mode, n_draws: int, random_state: int
 ) -> Scores:
     """The gap statistic and its error, and the stability of the clusters and that of uniform reference data."""
     features = dendrogram.features
@@ -122,13 +123,15 @@ def _log_sse(dendrogram: Dendrogram, k: Labels) -> Floats:
     return logs
 
 
-def _clustered(features: ClusterFeatures, method: str, mode: str) -> Dendrogram:
+def _clustered(features: ClusterFeatures, method: Method, mode: Mode) -> Dendrogram:
     from .dendrogram import Dendrogram
 
     return Dendrogram(linkage(features, method, mode=mode), features)
 
 
-def _agreement(random: np.random.Generator, dendrogram: Dendrogram, labels: Labels, method: str, mode: str) -> Floats:
+def _agreement(
+    random: np.random.Generator, dendrogram: Dendrogram, labels: Labels, method: Method, mode: Mode
+) -> Floats:
     """For each cut, its agreement with that of a bootstrap sample of the features, on the features of the sample."""
     features = dendrogram.features
     assert features is not None

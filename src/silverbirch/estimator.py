@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from typing import Any, Self
 
@@ -68,7 +69,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     n_jobs : int, default None
         Number of threads; None is one, -1 is one for each core. It changes the time and nothing else.
     progress : bool, default False
-        Whether to show progress on stderr.
+        Whether to show a progress bar for each phase.
 
     Attributes
     ----------
@@ -156,6 +157,20 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         self._require_fitted()
         return 0.0 if self._projection is None else float(np.sqrt(2 / self._projection.n_components))
 
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        """What a notebook shows: scikit-learn's diagram and, once fitted, what is known of the rows and clusters."""
+        from .report.notebook import model_html
+
+        known = copy.copy(self)
+        if getattr(self, "_clustering", None) is None:
+            # scikit-learn reads all attributes. Without these there is nothing to cluster and to label.
+            known.__dict__ |= {"_batch": None, "_leaf_of_row": None}
+            known.__dict__.pop("_clustering", None)
+        shown: dict[str, str] = super(Betula, known)._repr_mimebundle_(**options)
+        if "text/html" in shown and hasattr(self, "tree_"):
+            shown["text/html"] += model_html(self)
+        return shown
+
     # -- fitting
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -191,11 +206,11 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
             self._adaptive = None
             self._insert(tree, source)
             for _ in range(self.refine):
-                report = reporter(self.progress, "finer leaves")
                 unlimited = self.max_memory is None
-                leaves = self.features_._refined(
-                    self._directed(source), as_threads(self.n_jobs), report, may_list=unlimited
-                )
+                with reporter(self.progress, "finer leaves") as report:
+                    leaves = self.features_._refined(
+                        self._directed(source), as_threads(self.n_jobs), report, may_list=unlimited
+                    )
                 self._refined = Refined(leaves, may_list=unlimited)
             if source.repeatable:
                 self._cluster_now()
@@ -207,8 +222,8 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
 
     def _find_leaves(self, source: RowSource, counter: LeafCounter | None = None) -> None:
         """Finds the leaf of each row, for rows as the tree takes them, and sums up the rows of each leaf on the way."""
-        report = reporter(self.progress, "nearest leaves")
-        leaves = self._leaf_of(source, report, None if counter is None else counter.add)
+        with reporter(self.progress, "nearest leaves") as report:
+            leaves = self._leaf_of(source, report, None if counter is None else counter.add)
         fits = len(self.features_) <= np.iinfo(np.int32).max
         self._leaf_of_row = leaves.astype(np.int32) if fits else leaves
 
@@ -354,7 +369,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         self._require_fitted()
         return self._labels_of(self._source(X))
 
-    def transform(self, X: Any) -> NDArray[Any]:
+    def transform(self, X: Any) -> NDArray[np.floating[Any]]:
         """Returns the distance of each row to the mean of each cluster, by the metric of the model.
 
         Parameters
@@ -383,7 +398,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
             )
         rows = np.concatenate(list(self._projected(source)))
         distances = cdist(rows, self.cluster_centers_, self._metric)
-        finite: NDArray[Any] = np.nan_to_num(distances, nan=1.0, copy=False).astype(rows.dtype, copy=False)
+        finite: NDArray[np.floating[Any]] = np.nan_to_num(distances, nan=1.0, copy=False).astype(rows.dtype, copy=False)
         return finite
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,7 +36,7 @@ class Job:
     remedy: str = "aggregate first with CFTree or Betula"
     alternatives: str = ""
 
-    def report(self, task: str | None = None) -> Report | None:
+    def report(self, task: str | None = None) -> AbstractContextManager[Report | None]:
         return reporter(self.progress, task or f"{self.method} linkage")
 
     def announce_pairs(self, count: int, vectors: int = 1) -> None:
@@ -71,7 +72,8 @@ class Job:
     def cluster_pairs(self, pairs: Pairs, weight: Floats, what: str) -> Floats:
         """Computes the distances of all pairs, if there is memory for them, and clusters by them."""
         self.announce_pairs(len(weight), 1 + self.vectors_beside_distances())
-        distances = pairs(self.report("distances"))
+        with self.report("distances") as report:
+            distances = pairs(report)
         require_distances(distances, what)
         return self.cluster_distances(distances, weight)
 
@@ -81,10 +83,11 @@ class Job:
 
     def cluster_distances(self, distances: Floats, weight: Floats) -> Floats:
         """Overwrites the distances, unless the linkage has prototypes."""
-        if LINKAGES[self.method].prototypes:
-            by_prototypes = _core.cluster_distances_by_prototypes
-            return with_prototypes(*by_prototypes(distances, weight, self.method, self.algorithm, self.report()))
-        return _core.cluster_distances(distances, weight, self.method, self.algorithm, self.report())[0]
+        with self.report() as report:
+            if LINKAGES[self.method].prototypes:
+                by_prototypes = _core.cluster_distances_by_prototypes
+                return with_prototypes(*by_prototypes(distances, weight, self.method, self.algorithm, report))
+            return _core.cluster_distances(distances, weight, self.method, self.algorithm, report)[0]
 
 
 def _linear_alternatives(method: str) -> str:

@@ -49,7 +49,8 @@ def cluster_sparse(job: Job, y: Any, metric: Any, weights: Any, mode: str) -> tu
 def _by_mst(job: Job, matrix: Any, metric: str) -> Floats:
     arrays = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data
     squared = metric == "sqeuclidean"
-    Z = _core.sparse_mst(*arrays, matrix.shape[1], "euclidean" if squared else metric, job.report())
+    with job.report() as report:
+        Z = _core.sparse_mst(*arrays, matrix.shape[1], "euclidean" if squared else metric, report)
     if squared:
         Z[:, 2] **= 2
     return Z

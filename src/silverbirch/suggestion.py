@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from .checks import MODES, as_choice, as_method
 from .criteria import Scores, centre_scores, height_gaps, resampling_scores
 from .features import ClusterFeatures
+from .names import Method, Mode
 from .nodes import above
 
 if TYPE_CHECKING:
@@ -142,10 +143,10 @@ class Suggestion:
 
 
 def suggested(
-    dendrogram: Dendrogram, k_max: int, method: str, mode: str, n_draws: int, random_state: int
+    dendrogram: Dendrogram, k_max: int, method: Method, mode: Mode, n_draws: int, random_state: int
 ) -> Suggestion:
     """The answer of `Dendrogram.suggest`."""
-    method = as_method(method, as_choice(mode, "mode", MODES), "method")
+    as_method(method, as_choice(mode, "mode", MODES), "method")
     top = _top(dendrogram)
     k_max = min(k_max, top.n_leaves // 2)
     if k_max < 3:
