@@ -11,5 +11,5 @@ from hypothesis import settings
 settings.register_profile("silverbirch", deadline=None)
 settings.load_profile("silverbirch")
 
-# Their packages are where `make test-recipes` installs them.
+# `make test-recipes` installs the packages that these tests are about.
 collect_ignore = [] if find_spec("bertopic") else ["recipes"]

@@ -1,4 +1,7 @@
-"""A clusterer for Toponymy. `toponymy` itself needs gigabytes of packages, so a stand-in has its signatures."""
+"""A clusterer for Toponymy: its layers are nested. A stand-in has the signatures of toponymy 0.5.4.
+
+The package itself needs transformers, datasets and litellm, far more than the recipe is worth.
+"""
 
 import sys
 from abc import ABC, abstractmethod
