@@ -2,6 +2,7 @@
 
 #include "convert.hpp"
 #include "silverbirch/linkage/cluster.hpp"
+#include "silverbirch/linkage/reference/sparse_mst.hpp"
 
 namespace sb = silverbirch;
 
@@ -113,4 +114,26 @@ void bind_linkage(nb::module_& m) {
       },
       nb::arg("condensed"), nb::arg("weight"), nb::arg("linkage"), nb::arg("algorithm"), nb::arg("progress").none(),
       "The same for linkages with prototypes. The distances are not changed.");
+
+  m.def(
+      "sparse_mst",
+      [](const Array1<const std::int64_t>& indptr, const Array1<const std::int32_t>& indices,
+         const Array1<const double>& data, std::size_t columns, const std::string& metric, Callback progress) {
+        const std::size_t values = data.shape(0);
+        if (indptr.shape(0) < 2 || indices.shape(0) != values ||
+            indptr.data()[indptr.shape(0) - 1] != static_cast<std::int64_t>(values))
+          throw std::invalid_argument("indptr must end at the number of values, and every value needs a column");
+        const sb::SparseRows rows{indptr.shape(0) - 1, columns, indptr.data(), indices.data(), data.data()};
+        const sb::SparseMetric kind = sb::sparse_metric_from_name(metric);
+        return to_numpy_merges(
+                   without_gil(std::move(progress),
+                               [&](const sb::Progress& report) { return sb::sparse_mst(rows, kind, report); }))
+            .first;
+      },
+      nb::arg("indptr"), nb::arg("indices"), nb::arg("data"), nb::arg("columns"), nb::arg("metric"),
+      nb::arg("progress").none(),
+      "Z of single linkage of CSR rows, in memory linear in their values. metric: 'euclidean', 'cosine' or "
+      "'correlation', of the rows as they are: nothing is to be normalised or centred before. The columns of a row "
+      "must ascend (scipy: sum_duplicates). Rows without a distance raise ValueError: zero rows with 'cosine', "
+      "constant rows with 'correlation'.");
 }

@@ -93,7 +93,7 @@ def test_the_metric_is_fixed_by_the_first_rows():
         sb.Betula(metric="angular").fit(X)
 
 
-@pytest.mark.parametrize(("metric", "text"), [("cosine", "zero in all"), ("correlation", "the same number in all")])
+@pytest.mark.parametrize(("metric", "text"), [("cosine", "zero in every column"), ("correlation", "constant")])
 def test_a_row_without_direction_is_named_and_changes_nothing(metric, text):
     X = rows()
     model = sb.Betula(3, metric=metric, max_leaves=50).fit(X)
@@ -101,7 +101,7 @@ def test_a_row_without_direction_is_named_and_changes_nothing(metric, text):
     bad = X.copy()
     bad[17] = 0
     for refuse in (model.fit, model.partial_fit, model.predict):
-        with pytest.raises(ValueError, match=f"row 17 is {text} columns, so it has no direction"):
+        with pytest.raises(ValueError, match=f"row 17 is {text}: it has no direction"):
             refuse(bad)
     assert state(model, X) == before
     sb.Betula(3, metric=metric, max_leaves=50).fit(bad, sample_weight=np.arange(len(X)) != 17)

@@ -9,8 +9,8 @@ from scipy.cluster import hierarchy
 from scipy.spatial.distance import pdist
 
 import silverbirch as sb
-from brute_force import METHODS, linkage_module, random_features, random_points
-from silverbirch import _core
+from brute_force import METHODS, random_features, random_points
+from silverbirch import _core, linkage_job
 from silverbirch.checks import ALGORITHMS, LINKAGES
 
 LINKAGE = pytest.mark.parametrize("linkage", LINKAGES.values(), ids=LINKAGES)
@@ -58,9 +58,9 @@ def test_weights_matter_unless_the_halves_of_a_merge_count_the_same(linkage):
 
 @LINKAGE
 def test_linear_memory_is_proposed_where_rounds_need_no_pairs(linkage, monkeypatch):
-    monkeypatch.setattr(linkage_module, "physical_memory", lambda: 0)
+    monkeypatch.setattr(linkage_job, "free_memory", lambda: 0)
     with pytest.raises(sb.MemoryLimitError) as error:
-        sb.linkage(pdist(random_points(9)), linkage.name)
+        sb.linkage(pdist(random_points(9)).astype(np.float32), linkage.name)  # a copy for every linkage
     assert ("algorithm='rounds'" in str(error.value)) == linkage.by_members
     if linkage.by_members:
         assert len(sb.linkage(random_points(9), linkage.name, algorithm="rounds")) == 8

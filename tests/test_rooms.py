@@ -20,7 +20,7 @@ CPP_ROOMS = (
 NOT_IN_THE_CORE = r"Python\.h|nanobind/|numpy/"
 
 # The rooms that a room imports when it is imported itself; all may import the ground.
-GROUND = "_core errors machine progress checks"
+GROUND = "_core errors machine progress checks directions"
 NOUNS = "features tree linkage dendrogram model estimator"
 WATCHED = ("sklearn", "benchmarks", "experiments")  # packages outside that not every room may import
 PYTHON_ROOMS = {
@@ -33,12 +33,22 @@ PYTHON_ROOMS = {
     "features": "",
     "tree": "features rows",
     "linkage_matrix": "",
-    "linkage": "features linkage_matrix",
-    "dendrogram": "features linkage_matrix",
+    "distances": "",
+    "linkage_job": "distances linkage_matrix",
+    "sparse_rows": "distances",
+    "sparse_linkage": "linkage_job sparse_rows",
+    "unit_features": "features",
+    "linkage": "features linkage_matrix distances linkage_job sparse_linkage unit_features",
+    "nodes": "",
+    "cuts": "nodes",
+    "exports": "",
+    "dendrogram": "features linkage_matrix nodes cuts",
+    "criteria": "features linkage",
+    "suggestion": "features nodes criteria",
     "model": "directions rows features tree linkage dendrogram",
     "validation": "rows sklearn",
     "estimator": "rows features model validation sklearn",
-    "storage": "features tree dendrogram model",
+    "storage": "rows features tree linkage dendrogram model",
     "pipeline": f"directions rows {NOUNS} storage sklearn",
     "plot": "dendrogram",
     "report": f"{NOUNS} storage plot",
@@ -51,7 +61,12 @@ PYTHON_ROOMS = {
 LAZY_IMPORTS = {
     "features": "rows storage",
     "tree": "storage",
-    "dendrogram": "storage plot report",
+    "dendrogram": "storage plot report exports suggestion",
+    "cuts": "dendrogram",
+    "exports": "dendrogram",
+    "criteria": "dendrogram",
+    "suggestion": "dendrogram plot",
+    "plot": "suggestion",
     "model": "storage",
     "estimator": "storage",
     "storage": "estimator pipeline",

@@ -14,6 +14,7 @@ def with_value(value, row=150):
     return X
 
 
+SPARSE = r"X is a sparse matrix of 2 × 2: .*32 B.*projection.*pass X.toarray\(\)"
 BAD_ROWS = {
     "NaN": (with_value(np.nan), ValueError, "X: row 150, column 1 is nan: .*drop or fill"),
     "infinity": (with_value(np.inf), ValueError, "X: row 150, column 1 is inf: .*drop or fill"),
@@ -41,8 +42,8 @@ BAD_ROWS = {
     "a number": (5.0, TypeError, "X is a float: rows need a 2-D array"),
     "ragged": ([[1.0, 2.0], [3.0]], ValueError, "inhomogeneous"),
     "nothing": (None, TypeError, "X is a NoneType: rows need a 2-D array"),
-    "sparse matrix": (sparse.csr_matrix(np.eye(2)), TypeError, r"X is a sparse matrix: .*pass X.toarray\(\)"),
-    "sparse array": (sparse.coo_array(np.eye(2)), TypeError, r"X is a sparse matrix: .*pass X.toarray\(\)"),
+    "sparse matrix": (sparse.csr_matrix(np.eye(2)), TypeError, SPARSE),
+    "sparse array": (sparse.coo_array(np.eye(2)), TypeError, SPARSE),
 }
 
 

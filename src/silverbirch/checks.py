@@ -3,6 +3,7 @@
 import math
 import operator
 import os
+import reprlib
 from collections.abc import Collection
 from typing import Any
 
@@ -22,6 +23,7 @@ ALGORITHMS = tuple(_core.algorithm_names())
 MODES = ("centers", "linkage", "aggregation")
 
 _MOST_THREADS = 256
+_CPU = (1, 3)  # the device types of DLPack for main memory: kDLCPU, kDLCUDAHost
 _UNITS = {"": 1, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 
 
@@ -46,8 +48,6 @@ def refused_value(place: str, value: float) -> ValueError:
 
 def as_any_rows(X: Any, *, name: str = "X", dtype: np.dtype[Any] | None = None) -> Rows:
     """Like `as_rows`, without the check that all values are finite."""
-    if hasattr(X, "tocsr") or hasattr(X, "todense"):
-        raise TypeError(f"{name} is a sparse matrix: cluster features are dense; pass {name}.toarray()")
     if np.ma.is_masked(X):
         raise ValueError(f"{name} has masked values: drop or fill missing values first")
     array = as_array(X, name)
@@ -66,13 +66,67 @@ def as_any_rows(X: Any, *, name: str = "X", dtype: np.dtype[Any] | None = None) 
 
 
 def as_array(X: Any, name: str) -> NDArray[Any]:
+    if is_sparse(X):
+        raise refused_sparse(X, name)
     try:
-        array = np.asarray(X)
+        array = np.asarray(as_numpy(X, name))
     except ValueError as error:  # rows of different lengths
         raise ValueError(f"{name} is not a table of numbers: {error}") from None
     if array.ndim == 0:
         raise TypeError(f"{name} is a {type(X).__name__}: rows need a 2-D array")
     return array
+
+
+def as_numpy(X: Any, name: str) -> Any:
+    """An array or tensor of another library as a NumPy array, copied only if necessary; anything else as it is.
+
+    NumPy has no bfloat16: such numbers become float32, which holds all of them.
+    """
+    if not isinstance(X, np.ndarray) and (hasattr(X, "__array__") or hasattr(X, "__dlpack__")):
+        X = _from_library(X, name)
+    narrow = isinstance(X, np.ndarray) and X.dtype.kind == "V" and X.dtype.name.startswith(("bfloat", "float"))
+    return X.astype(np.float32) if narrow else X
+
+
+def _from_library(X: Any, name: str) -> NDArray[Any]:
+    original = X
+    if hasattr(X, "detach"):  # torch does not convert tensors that have gradients, nor bfloat16
+        X = X.detach()
+        X = X.float() if str(X.dtype).endswith("bfloat16") else X
+    try:
+        array: NDArray[Any] = np.asarray(X) if hasattr(X, "__array__") else np.from_dlpack(X)
+    except (TypeError, RuntimeError, BufferError):
+        if hasattr(X, "__dlpack_device__") and X.__dlpack_device__()[0] not in _CPU:
+            raise TypeError(
+                f"{name} is a {type(original).__name__} on {getattr(original, 'device', 'a GPU')}: rows are read from "
+                f"main memory; pass {name}.cpu() (torch) or {name}.get() (CuPy)"
+            ) from None
+        raise
+    return array
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether X is a sparse matrix or array of scipy; does not import scipy."""
+    return hasattr(X, "tocsr") and hasattr(X, "nnz")
+
+
+def refused_sparse(X: Any, name: str) -> TypeError:
+    """The error for sparse rows where dense rows are needed."""
+    rows, columns = X.shape
+    return TypeError(
+        f"{name} is a sparse matrix of {rows:,} × {columns:,}: cluster features are dense, and as dense rows it takes "
+        f"{bytes_text(8 * rows * columns)}. Use Betula(projection=256), or reduce the columns by TruncatedSVD or "
+        f"SparseRandomProjection of scikit-learn; pass {name}.toarray() if it is small"
+    )
+
+
+def refused_texts(name: str, text: str) -> TypeError:
+    """The error for texts where rows of numbers, or paths, are needed."""
+    return TypeError(
+        f"{name} holds texts ({reprlib.repr(str(text))}), and no file of that name exists: turn texts into rows of "
+        "numbers first, by SentenceTransformer(…).encode(texts) of sentence-transformers, or by "
+        "TfidfVectorizer().fit_transform(texts) of scikit-learn with Betula(projection=256)"
+    )
 
 
 def _numbers_from(array: NDArray[Any], name: str, columns: Any) -> Floats:

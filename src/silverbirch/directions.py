@@ -45,11 +45,11 @@ def without_direction(rows: Rows, metric: str) -> NDArray[np.bool_]:
 
 
 def no_direction(place: str, metric: str) -> ValueError:
-    """The error for a row without a direction."""
-    same = "zero" if metric == "cosine" else "the same number"
+    """The error for a row without a direction; `place` names it, as in "y: row 3"."""
+    why = "constant" if metric == "correlation" else "zero in every column"
     return ValueError(
-        f"{place} is {same} in all columns, so it has no direction: metric={metric!r} needs one; leave such rows out "
-        "(--missing drop)"
+        f"{place} is {why}: it has no direction, so metric={metric!r} is not defined for it; drop such rows first "
+        "(--missing drop) or use metric='euclidean'"
     )
 
 
@@ -62,6 +62,6 @@ def _unit_rows(rows: Floats, without: NDArray[np.bool_], *, centre: bool) -> Flo
         rows -= rows.mean(axis=1, keepdims=True)
         rows -= rows.mean(axis=1, keepdims=True)
     rows[without] = 0
-    length = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    length = np.sqrt(np.square(rows).sum(axis=1))
     rows /= np.where(without, 1, length)[:, None]
     return rows

@@ -15,7 +15,6 @@ from .features import ClusterFeatures
 from .model import AggregateModel, Refined, labels_in_place
 from .progress import reporter
 from .rows import source_of
-from .rows.memory_source import MemorySource
 from .validation import rows_for
 
 
@@ -36,6 +35,10 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         Heights of single, complete, average, weighted and minimax linkage are then cosine or correlation distances, as
         in scipy; those of ward, centroid and median are Euclidean distances of the unit rows. `cluster_centers_`,
         `score` and `features_` are those of the unit rows.
+    projection : int, default None
+        Project the rows to this many columns at random before anything else; needed for sparse matrices of scipy, such
+        as TF-IDF, and possible for all rows. Squared distances then have an expected relative error of about
+        √(2 / projection). `cluster_centers_`, `score` and `features_` are those of the projected rows.
     max_leaves : int, default 25_000
         The largest number of cluster features; None for no limit.
     max_memory : int or str, default None
@@ -87,7 +90,9 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     tree_ : CFTree
         The tree. With `refine`, `features_` are no longer its leaves.
     n_features_in_ : int
-        The number of columns.
+        The number of columns, before the projection.
+    projection_error_ : float
+        The expected relative error of a squared distance by the projection: √(2 / projection), 0 without one.
     feature_names_in_ : array of str
         The names of the columns, where they have names.
 
@@ -112,6 +117,17 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     def _require_fitted(self) -> None:
         check_is_fitted(self, "tree_")
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.projection is not None
+        return tags
+
+    @property
+    def projection_error_(self) -> float:
+        """The expected relative error of a squared distance by the projection: √(2 / projection), 0 without one."""
+        self._require_fitted()
+        return 0.0 if self._projection is None else float(np.sqrt(2 / self._projection.n_components))
+
     # -- fitting
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -120,8 +136,8 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         Parameters
         ----------
         X : array (n, d), data frame, path or stream
-            The rows: anything that `read_chunks` takes. Files are read a second time for the labels. A stream can be
-            read only once, so there are no `labels_` for it.
+            The rows: anything that `read_chunks` takes, and with `projection` also sparse matrices. Files are read a
+            second time for the labels. A stream can be read only once, so there are no `labels_` for it.
         y : ignored
             For compatibility with scikit-learn.
         sample_weight : array (n,) or float, default None
@@ -261,12 +277,12 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
 
         self._require_fitted()
         source = rows_for(self, X, reset=False)
-        if not (isinstance(source, MemorySource) or isinstance(X, np.ndarray)):
+        if not source.in_memory:
             raise TypeError(
                 "transform returns a number for each row and cluster, too many for a file or stream: pass it chunk by "
                 "chunk, for rows in read_chunks(…): model.transform(rows)"
             )
-        rows = np.concatenate(list(source))
+        rows = np.concatenate(list(self._projected(source)))
         distances = cdist(rows, self.cluster_centers_, self._metric)
         finite: NDArray[Any] = np.nan_to_num(distances, nan=1.0, copy=False).astype(rows.dtype, copy=False)
         return finite

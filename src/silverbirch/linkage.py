@@ -5,9 +5,8 @@ This module checks the data and the memory needed, then calls the core, which ch
 
 from __future__ import annotations
 
-import logging
 import warnings
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,15 +24,22 @@ from .checks import (
     as_rows,
     as_threads,
     as_weights,
-    bytes_text,
 )
-from .errors import MemoryLimitError
+from .directions import METRICS
+from .distances import full_metric_name, pairwise_distances, require_distances, selected_distances
 from .features import ClusterFeatures
+from .linkage_job import Job, Pairs
 from .linkage_matrix import LinkageMatrix, with_prototypes
-from .machine import physical_memory
-from .progress import Report, reporter
+from .progress import Report
+from .sparse_linkage import cluster_sparse
+from .unit_features import require_unit_rows, unit_centres, unit_points
 
-logger = logging.getLogger("silverbirch")
+# Linkages that depend on the order of the distances alone: any increasing function of the distances gives the same
+# merges.
+_BY_ORDER = ("single", "complete", "minimax")
+
+# scipy's ordering of leaves takes this many numbers for each pair, the distances included: measured.
+_VECTORS_OF_ORDERING = 8
 
 
 def linkage(
@@ -52,13 +58,15 @@ def linkage(
 
     Parameters
     ----------
-    y : array (n, d), array (n(n-1)/2,) or ClusterFeatures
-        Points, a condensed distance vector, or cluster features.
+    y : array (n, d), sparse matrix (n, d), array (n(n-1)/2,) or ClusterFeatures
+        Points, a condensed distance vector, or cluster features. Sparse points are not made dense.
     method : str, default "single"
         The linkage: "single", "complete", "average", "weighted", "centroid", "median", "ward", "minimax" or "medoid".
         With mode="aggregation", the CF distance: "centroid", "manhattan", "average", "diameter", "ward" or "radius".
     metric : str or function, default "euclidean"
-        Any metric of `scipy.spatial.distance.pdist`, for points. Centroid, median and ward need "euclidean".
+        Any metric of `scipy.spatial.distance.pdist`, for points. "euclidean", "sqeuclidean", "cosine" or "correlation"
+        for sparse points. "euclidean" for cluster features; those of unit rows may also have "cosine" or "correlation".
+        Centroid, median and ward need "euclidean".
     optimal_ordering : bool, default False
         Whether scipy reorders the leaves so that adjacent leaves are similar; slow beyond a thousand objects.
     weights : array (n,), default None
@@ -87,11 +95,12 @@ def linkage(
     Raises
     ------
     ValueError
-        A name is unknown, a value is not finite, a distance is negative, or the algorithm does not compute the method.
+        A name is unknown, a value is not finite, a distance is negative, a row has no direction ("cosine",
+        "correlation"), or the algorithm does not compute the method.
     TypeError
         The data are not numbers.
     MemoryLimitError
-        The distances of all pairs would need more memory than the machine has.
+        The distances of all pairs would need more memory than is free.
 
     Warns
     -----
@@ -110,11 +119,17 @@ def linkage(
     "centroid", "median" and "medoid" are not reducible. "auto", "agnes", "anderberg" and "generic" give the greedy
     result; "nn_chain" gives a different dendrogram.
 
+    "cosine" and "correlation" are computed from rows of unit length: half their squared distance is scipy's distance.
+    Heights are such distances, also for "average" and "weighted" of cluster features. Linkages that use only the means
+    use the directions of the means.
+
     Memory is linear in the number of objects for "ward", "average" (squared), "weighted" (squared), "centroid",
-    "median", "single" and "medoid" of points or features. It is also linear for "complete", "average" and "weighted" of
-    points with algorithm="rounds", and where "auto" uses an index (few dimensions, or points in groups). Otherwise
-    these three take 8 bytes for each pair of objects. So do "minimax", metrics other than Euclidean, and "agnes" and
-    "anderberg" with any linkage but "medoid".
+    "median", "single" and "medoid" of points or features, and for "single", "complete", "average" and "weighted" with
+    "cosine" or "correlation". It is also linear for "complete", "average" and "weighted" of points with
+    algorithm="rounds", and where "auto" uses an index (few dimensions, or points in groups). Otherwise these three take
+    8 bytes for each pair of objects. So do "minimax", other metrics, sparse rows (but for "single"), and "agnes" and
+    "anderberg" with any linkage but "medoid". "minimax" takes twice as much from distances. What is taken is logged
+    and compared with the memory that is free.
 
     Time is at most quadratic in the number of objects, and much less with an index. "agnes", "minimax" and "medoid" can
     take cubic time.
@@ -128,26 +143,22 @@ def linkage(
     """
     mode = as_choice(mode, "mode", MODES)
     method = as_method(method, mode, "method")
-    job = _Job(method, as_choice(algorithm, "algorithm", ALGORITHMS), as_threads(n_jobs), progress)
+    metric = full_metric_name(metric)
+    job = Job(method, as_choice(algorithm, "algorithm", ALGORITHMS), as_threads(n_jobs), progress)
 
     if isinstance(y, ClusterFeatures):
         if weights is not None:
             raise ValueError("cluster features have weights of their own: leave `weights` out")
-        _require_euclidean(metric, "cluster features")
-        objects = _with_weight(y)
-        Z, geometry = _cluster_features(job, objects, mode), objects.mean
+        Z, pairs = _cluster_given_features(job, y, metric, mode)
+    elif hasattr(y, "tocsr"):
+        Z, pairs = cluster_sparse(job, y, metric, weights, mode)
     elif (array := as_array(y, "y")).ndim == 1:
         if mode != "linkage":
             raise ValueError(f"mode={mode!r} is for points and cluster features; distances have mode='linkage' only")
-        geometry, weight = _checked_distances(array, weights)
-        job.announce_pairs(len(weight))
-        Z = _cluster_distances(job, geometry if LINKAGES[method].prototypes else geometry.copy(), weight)
+        Z, pairs = _cluster_condensed(job, array, weights, keep=optimal_ordering)
     else:
-        Z, geometry = _cluster_points(job, y, metric, weights, mode)
-    if optimal_ordering and len(Z):
-        job.announce_pairs(len(Z) + 1)
-        Z = _optimally_ordered(Z, geometry, metric)
-    return Z
+        Z, pairs = _cluster_points(job, y, metric, weights, mode)
+    return _optimally_ordered(job, Z, pairs) if optimal_ordering and len(Z) else Z
 
 
 def cluster_features(
@@ -161,11 +172,20 @@ def cluster_features(
     progress: bool = False,
     max_memory: int | None = None,
 ) -> Floats:
-    """`linkage` of cluster features; raises MemoryLimitError if the distances need more than max_memory bytes."""
-    Z = _cluster_features(_Job(method, algorithm, as_threads(n_jobs), progress, max_memory), features, mode)
-    if metric != "euclidean" and not (mode == "aggregation" or LINKAGES[method].squared):
-        Z[:, 2] = Z[:, 2] ** 2 / 2
-    return Z
+    """`linkage` of cluster features; raises MemoryLimitError if the distances need more than max_memory bytes.
+
+    With metric "cosine" or "correlation", linkages that need Euclidean distances (ward, centroid, median, and
+    mode="aggregation" but for "average") are allowed too: on unit rows, with Euclidean heights.
+    """
+    job = Job(method, algorithm, as_threads(n_jobs), progress, max_memory)
+    if metric == "euclidean":
+        return _cluster_features(job, features, mode)
+    return _cluster_features_of_directions(job, features, metric, mode)
+
+
+def heights_are_euclidean(method: str, mode: str) -> bool:
+    """Whether a linkage of unit rows has Euclidean heights, not cosine or correlation distances."""
+    return method != "average" if mode == "aggregation" else LINKAGES[method].squared
 
 
 def matching_distance(linkage: str) -> str:
@@ -174,47 +194,23 @@ def matching_distance(linkage: str) -> str:
     return (known and known.cf_distance) or "ward"
 
 
-@dataclass(frozen=True)
-class _Job:
-    method: str
-    algorithm: str
-    threads: int
-    progress: bool
-    max_memory: int | None = None
-
-    def report(self) -> Report | None:
-        return reporter(self.progress, f"{self.method} linkage")
-
-    def announce_pairs(self, count: int) -> None:
-        """Logs the memory that the distances of all pairs need; raises MemoryLimitError if it exceeds the limit."""
-        needed = 8 * (count * (count - 1) // 2)
-        task = f"{self.method} linkage of {count} objects"
-        logger.info("%s: %s for the distances of all pairs", task, bytes_text(needed))
-        if self.max_memory is not None and needed > self.max_memory:
-            raise MemoryLimitError(
-                f"{task} needs {bytes_text(needed)} for the distances of all pairs, max_memory leaves "
-                f"{bytes_text(self.max_memory)}: lower max_leaves to {int((self.max_memory / 4) ** 0.5)} or raise "
-                f"max_memory; {_linear_alternatives(self.method)}"
-            )
-        available = physical_memory()
-        if available is not None and needed > available:
-            raise MemoryLimitError(
-                f"{task} needs {bytes_text(needed)} for the distances of all pairs and the machine has "
-                f"{bytes_text(available)}: aggregate first with CFTree or Betula; {_linear_alternatives(self.method)}"
-            )
+# -- cluster features
 
 
-def _linear_alternatives(method: str) -> str:
-    known = LINKAGES.get(method)
-    text = "method='ward' needs memory for the objects alone"
-    if known and known.cf_distance and not known.squared:
-        text = "metric='sqeuclidean' or " + text.replace("needs", "need")
-    if known and known.by_members:
-        text += ", and so do Euclidean distances with algorithm='rounds', in quadratic time"
-    return text
+def _cluster_given_features(job: Job, features: ClusterFeatures, metric: Any, mode: str) -> tuple[Floats, Pairs]:
+    features = _with_weight(features)
+    if metric == "euclidean":
+        return _cluster_features(job, features, mode), _pairs_of(features.mean, metric)
+    if metric not in METRICS:
+        raise ValueError(f"metric={metric!r} with cluster features: only {', '.join(METRICS)} are defined there")
+    if mode == "aggregation":
+        _require_euclidean(metric, "mode='aggregation'")
+    job.require_unsquared(metric)
+    Z = _cluster_features_of_directions(job, features, metric, mode)
+    return Z, lambda report: _half_squares(unit_centres(features).mean, report)
 
 
-def _cluster_features(job: _Job, features: ClusterFeatures, mode: str) -> Floats:
+def _cluster_features(job: Job, features: ClusterFeatures, mode: str) -> Floats:
     if mode == "aggregation":
         return _aggregate(job, features)
     if mode == "centers":
@@ -222,34 +218,111 @@ def _cluster_features(job: _Job, features: ClusterFeatures, mode: str) -> Floats
     return _cluster(job, features, squares=True)
 
 
-def _cluster_points(job: _Job, y: Any, metric: Any, weights: Any, mode: str) -> tuple[Floats, Floats]:
-    """Returns Z and the points that are its leaves."""
+def _cluster_features_of_directions(job: Job, features: ClusterFeatures, metric: str, mode: str) -> Floats:
+    """Heights are cosine or correlation distances; those of Euclidean linkages are Euclidean."""
+    require_unit_rows(features, metric)
+    if mode == "aggregation":
+        Z = _aggregate(job, features)
+        return _with_half_squares(Z) if job.method == "average" else Z
+    if mode == "centers":
+        features = unit_centres(_unweighted(features))
+    elif not LINKAGES[job.method].cf_distance:
+        features = unit_centres(features)
+    if LINKAGES[job.method].squared:
+        return _cluster(job, features, squares=True)
+    return _cluster_directions(job, features)
+
+
+# -- points
+
+
+def _cluster_points(job: Job, y: Any, metric: Any, weights: Any, mode: str) -> tuple[Floats, Pairs]:
     rows = np.asarray(as_rows(y, name="y"), dtype=np.float64)
     _warn_of_square_distances(rows)
     weight = np.ones(len(rows)) if weights is None else as_weights(weights, len(rows), "weights")
     points = _with_weight(ClusterFeatures._adopt(weight.view(), rows.view(), np.zeros(len(rows))))
     if mode == "aggregation":
         _require_euclidean(metric, "mode='aggregation'")
-        return _aggregate(job, points), points.mean
+        return _aggregate(job, points), _pairs_of(points.mean, metric)
     if mode == "centers":
         points = _unweighted(points)
-    if LINKAGES[job.method].squared:
-        _require_euclidean(metric, f"method {job.method!r}")
-    if isinstance(metric, str) and metric == "euclidean":
-        return _cluster(job, points, squares=False), points.mean
-    if isinstance(metric, str) and metric == "sqeuclidean" and LINKAGES[job.method].cf_distance:
+    if metric == "euclidean":
+        return _cluster(job, points, squares=False), _pairs_of(points.mean, metric)
+    job.require_unsquared(metric)
+    if metric in METRICS:
+        points = unit_points(points, metric, np.flatnonzero(weight))
+        return _cluster_directions(job, points), lambda report: _half_squares(points.mean, report)
+    if metric == "sqeuclidean" and LINKAGES[job.method].cf_distance:
         Z = _cluster(job, points, squares=True)
         Z[:, 2] **= 2
-        return Z, points.mean
-    from scipy.spatial.distance import pdist
-
-    job.announce_pairs(len(points))
-    distances = pdist(points.mean, metric)
-    _require_distances(distances, f"metric {metric!r} gave")
-    return _cluster_distances(job, distances, points.weight), points.mean
+        return Z, _pairs_of(points.mean, metric)
+    pairs = _pairs_of(points.mean, metric)
+    return job.cluster_pairs(pairs, points.weight, f"metric {metric!r} gave"), pairs
 
 
-def _cluster(job: _Job, features: ClusterFeatures, *, squares: bool) -> Floats:
+def _cluster_directions(job: Job, features: ClusterFeatures) -> Floats:
+    """Features of unit rows: half the squared distance is the cosine or correlation distance."""
+    if LINKAGES[job.method].cf_distance:
+        return _with_half_squares(_cluster(job, features, squares=True))
+    if job.method not in _BY_ORDER:
+        return job.cluster_pairs(lambda report: _half_squares(features.mean, report), features.weight, "y has")
+    # A matrix of all pairs makes complete linkage faster. It is used where it takes at most eight times the memory of
+    # the rows: so memory stays linear.
+    if job.method == "complete" and job.algorithm == "auto" and len(features) > 16 * features.n_dimensions:
+        job = replace(job, algorithm="rounds")
+    return _with_half_squares(_cluster(job, features, squares=True))
+
+
+def _with_half_squares(Z: Floats) -> Floats:
+    Z[:, 2] *= Z[:, 2] / 2
+    return Z
+
+
+def _half_squares(unit_rows: Floats, report: Report | None) -> Floats:
+    """The cosine or correlation distances of all pairs of unit rows."""
+    distances = pairwise_distances(unit_rows, "sqeuclidean", report)
+    distances /= 2
+    return distances
+
+
+# -- distances
+
+
+def _cluster_condensed(job: Job, array: NDArray[Any], weights: Any, *, keep: bool) -> tuple[Floats, Pairs]:
+    """Leaves the array as it is. `keep`: the distances are needed afterwards."""
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"distances of type {array.dtype}: only numbers can be clustered")
+    count = round((1 + (1 + 8 * len(array)) ** 0.5) / 2)
+    if len(array) == 0 or count * (count - 1) // 2 != len(array):
+        raise ValueError(
+            f"{len(array)} distances: a condensed vector of n objects has n(n-1)/2; for values of one column pass "
+            "y.reshape(-1, 1)"
+        )
+    weight = np.ones(count) if weights is None else as_weights(weights, count, "weights")
+    present = weight > 0
+    if not present.any():
+        raise ValueError("there is nothing to cluster: all weights are zero")
+    converted = array.dtype != np.float64 or not array.flags.c_contiguous
+    overwritten = not LINKAGES[job.method].prototypes
+    copied = overwritten and (keep or (not converted and bool(present.all())))
+    job.announce_pairs(count, converted + (not present.all()) + copied + job.vectors_beside_distances())
+
+    distances: Floats = np.ascontiguousarray(array, dtype=np.float64)
+    require_distances(distances, "y holds")
+    if not present.all():
+        distances, weight = selected_distances(distances, present), weight[present]
+    Z = job.cluster_distances(distances.copy() if copied else distances, weight)
+    return Z, lambda report: distances
+
+
+def _pairs_of(rows: Floats, metric: Any) -> Pairs:
+    return lambda report: pairwise_distances(rows, metric, report)
+
+
+# -- the core
+
+
+def _cluster(job: Job, features: ClusterFeatures, *, squares: bool) -> Floats:
     """With `squares`, average and weighted linkage use squared distances and heights are their square roots."""
     Z, prototypes = _core.cluster_features(
         *features.arrays(), job.method, squares, job.algorithm, job.threads, job.announce_pairs, job.report()
@@ -257,16 +330,8 @@ def _cluster(job: _Job, features: ClusterFeatures, *, squares: bool) -> Floats:
     return with_prototypes(Z, prototypes) if LINKAGES[job.method].prototypes else Z
 
 
-def _aggregate(job: _Job, features: ClusterFeatures) -> Floats:
+def _aggregate(job: Job, features: ClusterFeatures) -> Floats:
     return _core.aggregate_features(*features.arrays(), job.method, job.algorithm, job.threads, job.report())[0]
-
-
-def _cluster_distances(job: _Job, distances: Floats, weight: Floats) -> Floats:
-    """Overwrites the distances, unless the linkage has prototypes."""
-    if LINKAGES[job.method].prototypes:
-        by_prototypes = _core.cluster_distances_by_prototypes
-        return with_prototypes(*by_prototypes(distances, weight, job.method, job.algorithm, job.report()))
-    return _core.cluster_distances(distances, weight, job.method, job.algorithm, job.report())[0]
 
 
 def _unweighted(features: ClusterFeatures) -> ClusterFeatures:
@@ -280,40 +345,6 @@ def _with_weight(features: ClusterFeatures) -> ClusterFeatures:
     if not present.any():
         raise ValueError("there is nothing to cluster: all weights are zero")
     return features if present.all() else features[present]
-
-
-def _checked_distances(array: NDArray[Any], weights: Any) -> tuple[Floats, Floats]:
-    if array.dtype.kind not in "fiub":
-        raise TypeError(f"distances of type {array.dtype}: only numbers can be clustered")
-    distances: Floats = np.ascontiguousarray(array, dtype=np.float64)
-    count = round((1 + (1 + 8 * len(distances)) ** 0.5) / 2)
-    if len(distances) == 0 or count * (count - 1) // 2 != len(distances):
-        raise ValueError(
-            f"{len(distances)} distances: a condensed vector of n objects has n(n-1)/2; for values of one column pass "
-            "y.reshape(-1, 1)"
-        )
-    _require_distances(distances, "y holds")
-    if weights is None:
-        return distances, np.ones(count)
-    weight = as_weights(weights, count, "weights")
-    if (weight > 0).all():
-        return distances, weight
-    from scipy.spatial.distance import squareform
-
-    present = weight > 0
-    if not present.any():
-        raise ValueError("there is nothing to cluster: all weights are zero")
-    square = squareform(distances, checks=False)
-    return squareform(square[np.ix_(present, present)], checks=False), weight[present]
-
-
-def _require_distances(distances: Floats, what: str) -> None:
-    bad = np.flatnonzero(~((distances >= 0) & (distances <= _core.LARGEST_COORDINATE)))
-    if bad.size:
-        raise ValueError(
-            f"{what} distance {distances[bad[0]]} at position {bad[0]}: distances must be finite, not negative and at "
-            f"most {_core.LARGEST_COORDINATE:g}; drop or rescale them, and turn similarities into distances first"
-        )
 
 
 def _warn_of_square_distances(rows: Floats) -> None:
@@ -335,8 +366,9 @@ def _require_euclidean(metric: Any, what: str) -> None:
         raise ValueError(f"metric={metric!r} with {what}: only 'euclidean' is defined there")
 
 
-def _optimally_ordered(Z: Floats, geometry: Floats, metric: Any) -> Floats:
+def _optimally_ordered(job: Job, Z: Floats, pairs: Pairs) -> Floats:
     from scipy.cluster.hierarchy import optimal_leaf_ordering
 
-    ordered: Floats = optimal_leaf_ordering(np.asarray(Z), geometry, metric)
+    job.announce_pairs(len(Z) + 1, _VECTORS_OF_ORDERING)
+    ordered: Floats = optimal_leaf_ordering(np.asarray(Z), pairs(job.report("distances")))
     return with_prototypes(ordered, Z.prototypes) if isinstance(Z, LinkageMatrix) else ordered

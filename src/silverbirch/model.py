@@ -32,6 +32,7 @@ from .progress import Report, reporter
 from .rows import Chunk, RowSource, source_of
 from .rows.direction_source import DirectionSource
 from .rows.passes import gathered
+from .rows.projected_source import ProjectedSource, Projection
 from .tree import CFTree
 
 
@@ -78,6 +79,7 @@ class AggregateModel:
         distance_threshold: float | None = None,
         linkage: str = "ward",
         metric: str = "euclidean",
+        projection: int | None = None,
         max_leaves: int | None = 25_000,
         max_memory: int | str | None = None,
         threshold: float = 0.0,
@@ -94,6 +96,7 @@ class AggregateModel:
         self.distance_threshold = distance_threshold
         self.linkage = linkage
         self.metric = metric
+        self.projection = projection
         self.max_leaves = max_leaves
         self.max_memory = max_memory
         self.threshold = threshold
@@ -110,6 +113,7 @@ class AggregateModel:
     n_features_in_: int
     feature_names_in_: NDArray[Any]
     _metric: str  # of the rows in the tree
+    _projection: Projection | None  # of the rows in the tree
     _clustering: Clustering | None
     _labels: NDArray[np.int64] | None
     _refined: Refined | None
@@ -143,12 +147,13 @@ class AggregateModel:
             The model itself.
         """
         source = X if isinstance(X, ClusterFeatures) else source_of(X)
+        projected = isinstance(X, ClusterFeatures) and self.projection is not None
         if not hasattr(self, "tree_"):
+            if projected:
+                raise ValueError("cluster features do not say how many columns the rows have: insert rows first")
             self.n_features_in_ = source.n_dimensions
-        elif source.n_dimensions != self.n_features_in_:
-            raise ValueError(
-                f"X has {source.n_dimensions} columns but the model has {self.n_features_in_}: pass the same columns"
-            )
+        elif source.n_dimensions != (columns := self.features_.n_dimensions if projected else self.n_features_in_):
+            raise ValueError(f"X has {source.n_dimensions} columns but the model has {columns}: pass the same columns")
         self._insert(self.tree_ if hasattr(self, "tree_") else self._new_tree(), source)
         return self
 
@@ -201,12 +206,17 @@ class AggregateModel:
         return (self._refined or self.tree_)._assign(source, as_threads(self.n_jobs), report)
 
     def _directed(self, source: RowSource) -> RowSource:
-        """The rows as the tree takes them: of unit length, if the metric compares directions."""
+        """The rows as the tree takes them: projected, and of unit length if the metric compares directions."""
+        source = self._projected(source)
         return source if self._metric == "euclidean" else DirectionSource(source, self._metric)
+
+    def _projected(self, source: RowSource) -> RowSource:
+        return source if self._projection is None else ProjectedSource(source, self._projection)
 
     def _new_tree(self) -> CFTree:
         self._check_parameters()
         self._metric = self.metric
+        self._projection = None if self.projection is None else Projection(int(self.projection))
         return CFTree(
             threshold=self.threshold,
             max_leaves=self.max_leaves,
@@ -221,6 +231,13 @@ class AggregateModel:
         mode = as_choice(self.mode, "mode", MODES)
         as_method(self.linkage, mode, "linkage")
         as_choice(self.metric, "metric", METRICS)
+        if self.projection is not None:
+            as_count(self.projection, "projection")
+            if self.metric == "correlation":
+                raise ValueError(
+                    "projection with metric='correlation': projected rows cannot be centred by their columns; centre "
+                    "the rows first and use metric='cosine'"
+                )
         as_choice(self.algorithm, "algorithm", ALGORITHMS)
         if self.forget is not None and not 0 <= as_threshold(self.forget, "forget") < 1:
             raise ValueError(f"forget={self.forget!r}: must be at least 0 and less than 1, the share to forget")

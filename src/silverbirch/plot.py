@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from .dendrogram import Dendrogram
+    from .suggestion import Suggestion
 
 TRUNK = "#7a808a"
 BRANCHES = (
@@ -44,7 +45,7 @@ def draw_dendrogram(
     ax: Axes | None,
     max_leaves: int,
     n_clusters: int,
-    names: list[str] | None,
+    names: dict[int, str],
     style: dict[str, Any],
 ) -> Axes:
     ax = _new_axes(figsize=(10, 4.5)) if ax is None else ax
@@ -79,8 +80,19 @@ def draw_dendrogram(
     ax.add_collection(PolyCollection(wedges, facecolors=[colour[t] for t in folded], alpha=0.35, linewidths=0))
 
     weights = dendrogram.weights
-    ax.set_xlabel("points below each branch" if names is None else "leaves by name, folded branches by their points")
-    _label_tips(ax, [names[t] if names is not None and t < n else _short(float(weights[t])) for t in tips])
+    named = any(tip in names for tip in tips)
+    ax.set_xlabel("branches by name or by their points" if named else "points below each branch")
+    _label_tips(ax, [_tip_label(names.get(t), float(weights[t]), folded=t >= n) for t in tips])
+    for merge in range(n + first_row, 2 * n - 1):
+        if merge in names:  # beside the branch above the merge
+            ax.annotate(
+                names[merge],
+                (x[merge], heights[merge]),
+                xytext=(3, 2),
+                textcoords="offset points",
+                fontsize=8,
+                color=colour[merge],
+            )
     ax.set_xlim(-0.8, shown - 0.2)
     low = min(0.0, float(heights.min()))
     ax.set_ylim(low, float(heights.max()) * 1.05 or 1.0)
@@ -107,6 +119,34 @@ def draw_rmsd(dendrogram: Dendrogram, ax: Axes | None = None, *, k_max: int = 20
         ax.annotate(f"k = {mark:,}: {value:.4g}", (mark, value), xytext=(6, 8), textcoords="offset points")
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(True, alpha=0.25)
+    return ax
+
+
+def draw_suggestion(suggestion: Suggestion, ax: Axes | None = None) -> Axes:
+    """Draws a row for each criterion, darker where the score of k is better, with a dot at its vote."""
+    ax = _new_axes(figsize=(8, 2.8)) if ax is None else ax
+    names = [name for name in suggestion.scores if name in suggestion.votes]
+    for row, name in enumerate(names):
+        scores = suggestion.scores[name][1:] * (-1 if name == "Davies-Bouldin" else 1)
+        span = scores.max() - scores.min()
+        shade = (scores - scores.min()) / (span if span > 0 else 1)
+        ax.imshow(
+            shade[None], cmap="Blues", vmin=0, vmax=1.4, extent=(1.5, suggestion.k[-1] + 0.5, row + 0.45, row - 0.45)
+        )
+        vote = suggestion.votes[name]
+        if vote is not None:
+            ax.plot([vote], [row], "o", color=BRANCHES[1], markersize=6)
+    if suggestion.n_clusters is not None:
+        ax.axvline(suggestion.n_clusters, color=BRANCHES[1], linewidth=0.8)
+    ax.set_yticks(range(len(names)), names)
+    ax.set_ylim(max(len(names), 1) - 0.5, -0.5)
+    ax.set_xlim(1.5, max(suggestion.k.max(initial=2), 2) + 0.5)
+    ax.set_aspect("auto")
+    ax.set_xlabel("number of clusters k (darker: better score; dot: vote)")
+    answer = suggestion.n_clusters
+    ax.set_title("no clear number" if answer is None else f"{answer} clusters", loc="left", fontsize=10)
+    ax.spines[["top", "right", "left", "bottom"]].set_visible(False)
+    ax.tick_params(axis="y", length=0)
     return ax
 
 
@@ -181,6 +221,12 @@ def _label_tips(ax: Axes, labels: list[str]) -> None:
     ax.set_xticks(range(len(labels)))
     ax.set_xticklabels(labels, rotation=90 if crowded else 0, fontsize=8 if len(labels) <= 60 else 6)
     ax.tick_params(axis="x", length=0)
+
+
+def _tip_label(name: str | None, weight: float, *, folded: bool) -> str:
+    if name is None:
+        return _short(weight)
+    return f"{name} ({_short(weight)})" if folded else name
 
 
 def _short(value: float) -> str:

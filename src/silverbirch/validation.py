@@ -1,4 +1,4 @@
-"""Checks the rows given to a scikit-learn estimator; the errors are those of scikit-learn."""
+"""Checks the rows given to a scikit-learn estimator; the errors for arrays are those of scikit-learn."""
 
 from __future__ import annotations
 
@@ -9,17 +9,25 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array, validate_data
 
+from .checks import is_sparse
 from .rows import RowSource, source_of
-from .rows.memory_source import MemorySource
+from .rows.formats.annotated import is_annotated
+from .rows.memory_source import ArraySource, MemorySource
+from .rows.projected_source import SparseSource
 
 
 def rows_for(estimator: Any, X: Any, sample_weight: Any = None, *, reset: bool) -> RowSource:
     """The source of the rows given to an estimator. With `reset`, the estimator stores their width and names."""
     check = partial(check_array, dtype=[np.float64, np.float32], order="C", estimator=estimator, input_name="X")
     # The core checks the values once. If it finds a bad value, scikit-learn's own check raises the error.
-    source = source_of(X, convert=partial(check, ensure_all_finite=False), complain=check)
+    matrix = X.X if is_annotated(X) else X
+    if estimator.projection is not None and is_sparse(matrix):
+        source: RowSource = SparseSource(check(matrix, accept_sparse="csr"))
+    else:
+        source = source_of(X, convert=partial(check, ensure_all_finite=False), complain=check)
     if isinstance(source, MemorySource):
-        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        known = source.rows if isinstance(source, ArraySource) else matrix
+        validate_data(estimator, known, reset=reset, skip_check_array=True)
     else:
         _check_columns(estimator, source, reset=reset)
     return source_of(source, sample_weight, weight_name="sample_weight")

@@ -253,3 +253,20 @@ def test_more_instructions_than_tolerated_are_an_error():
     expected = {"tree": 1_000, "ward": 2_000}
     assert instructions.report(instructions.compare({"tree": 1_020, "ward": 1_500}, expected)) == 0
     assert instructions.report(instructions.compare({"tree": 1_040, "ward": 2_000}, expected)) == 1
+
+
+# -- studies
+
+
+def test_the_study_of_cosine_measures_every_library_apart_and_renders_its_raw_rows(tmp_path, monkeypatch, capsys):
+    study, output = importlib.import_module("benchmarks.studies.cosine"), tmp_path / "raw.jsonl"
+    arguments = ["--rows", "60", "--columns", "5", "--methods", "average", "--repeats", "1", "--output", str(output)]
+    monkeypatch.setattr(sys, "argv", ["cosine", *arguments])
+    study.main()
+    table = capsys.readouterr().out
+    rows = [json.loads(line) for line in output.read_text().splitlines()]
+    assert {"silverbirch", "scipy"} <= {row["contestant"] for row in rows}
+    assert all(row["seconds"] > 0 and row["height_difference"] < 1e-12 for row in rows)
+    monkeypatch.setattr(sys, "argv", ["cosine", *arguments, "--render"])
+    study.main()
+    assert capsys.readouterr().out == table

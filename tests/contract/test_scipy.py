@@ -91,6 +91,8 @@ def test_positional_parameters_are_scipys():
 def test_parameters_can_be_named_as_in_scipy():
     arguments = {"y": POINTS, "method": "average", "metric": "cityblock", "optimal_ordering": True}
     assert_allclose(sb.linkage(**arguments), hierarchy.linkage(**arguments), rtol=1e-9)
+    assert_allclose(sb.linkage(y=POINTS), hierarchy.linkage(y=POINTS), rtol=1e-9)
+    assert_allclose(sb.linkage(y=pdist(POINTS)), hierarchy.linkage(y=pdist(POINTS)), rtol=1e-9)
 
 
 @pytest.mark.parametrize("metric", ["sqeuclidean", "cosine", "cityblock", "chebyshev", "correlation"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..checks import LINKAGES
+from ..linkage import heights_are_euclidean
 from ..model import AggregateModel
 from . import numbers
 
@@ -41,7 +42,7 @@ def _linkage(model: AggregateModel, aggregated: bool) -> str:
     else:
         how = "of the means of the leaves; approximate, because the rows within them count too."
     if model.metric != "euclidean":
-        euclidean = model.mode == "aggregation" or (exact and exact.squared)
+        euclidean = heights_are_euclidean(model.linkage, model.mode)
         heights = "Euclidean distances of rows of unit length" if euclidean else f"{model.metric} distances"
         how += f" Heights are {heights}."
     elif exact and not exact.squared and model.mode != "centers":

@@ -73,10 +73,12 @@ def clusters_of(model: AggregateModel, column_names: list[str] | None, scale: Sc
 
 
 def _names(model: AggregateModel, given: list[str] | None) -> list[str]:
-    width = int(model.n_features_in_)
+    width = model.features_.n_dimensions
     if given is not None and len(given) != width:
         raise ValueError(f"{len(given)} column names but the model has {width} columns: one for each is needed")
-    known = getattr(model, "feature_names_in_", None) if given is None else given
+    known = given
+    if given is None and width == model.n_features_in_:  # the columns of a projection have no names
+        known = getattr(model, "feature_names_in_", None)
     return [f"column {i}" for i in range(width)] if known is None else [str(name) for name in known]
 
 

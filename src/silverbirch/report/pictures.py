@@ -46,7 +46,7 @@ def dendrogram_picture(
     """The uppermost branches, coloured by the cut, with a line at its height and the label below each cluster."""
 
     def draw(ax: Axes) -> None:
-        plot.draw_dendrogram(dendrogram, ax, MOST_BRANCHES, n_clusters, None, {"linewidths": 1.2})
+        plot.draw_dendrogram(dendrogram, ax, MOST_BRANCHES, n_clusters, dendrogram.names, {"linewidths": 1.2})
         ax.yaxis.set_major_formatter("{x:,g}")
         if leaf_labels is not None and n_clusters <= shown:
             _name_clusters(ax, plot.clusters_in_order(dendrogram, MOST_BRANCHES, n_clusters), leaf_labels)

@@ -10,6 +10,7 @@ from .columns import Request, Wanted, choose
 from .formats.frames import as_table
 from .source import START, Chunk, Position, RowSource
 from .table import Table
+from .table_source import chosen
 
 
 class ChunkSource(RowSource):
@@ -28,9 +29,9 @@ class ChunkSource(RowSource):
         if first is None:
             raise ValueError("the stream has no rows: at least one is needed")
         self._first: tuple[int, Table] | None = first
-        self._wanted = self._choose(first[1], request)
-        self.names = self._wanted.names if first[1].named else None
-        self.n_dimensions = len(self._wanted.names)
+        self._wanted = chosen([first[1]], request)
+        self.names = self._wanted.columns if first[1].named else None
+        self.n_dimensions = len(self._wanted.columns)
 
     def _next_table(self) -> tuple[int, Table] | None:
         for number, item in self._numbered:
@@ -38,9 +39,6 @@ class ChunkSource(RowSource):
             if table.n_rows != 0:
                 return number, table
         return None
-
-    def _choose(self, table: Table, request: Request) -> Wanted:
-        return choose([(table.label, table.fields)], request)
 
     def _wanted_of(self, table: Table) -> Wanted:
         """The columns of the first chunk, in the precision of this chunk."""
@@ -50,7 +48,8 @@ class ChunkSource(RowSource):
             raise ValueError(
                 f"{table.label} has {len(table.fields)} columns, not those of the first chunk: use the same columns"
             )
-        return self._choose(table, self._request._replace(columns=self._wanted.names))
+        own = choose([(table.label, table.fields)], self._request._replace(columns=self._wanted.names))
+        return own._replace(widths=self._wanted.widths)
 
     def _n_fields(self) -> int:
         return self.n_dimensions + (self._request.id_column is not None)

@@ -1,10 +1,14 @@
-"""Chooses the columns to read, and turns columns of Arrow into rows."""
+"""Chooses the columns to read, and turns columns of Arrow into rows.
+
+A column of lists is as many columns of the rows as its lists are long: 'embedding' becomes 'embedding[0]',
+'embedding[1]', ….
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -23,6 +27,7 @@ class Field(NamedTuple):
     type: str  # the name of the type in its own library
     numeric: bool
     single: bool  # float32 holds all its values
+    width: int | None = None  # the length of its lists, 0 if only the rows tell; None if it holds no lists
 
 
 class Request(NamedTuple):
@@ -48,6 +53,14 @@ class Request(NamedTuple):
             )
         return cls(wanted, numeric_only, None if id_column is None else str(id_column))
 
+    def of_tables(self, fields: Sequence[Field]) -> Request:
+        """The request by the names in the tables: 'e[0]', 'e[1]', … of a column of lists become 'e'."""
+        if self.columns is None:
+            return self
+        have = {field.name: field for field in fields}
+        found = dict.fromkeys(_column_in(have, name) for name in self.columns)
+        return self._replace(columns=tuple(found))
+
 
 class Wanted(NamedTuple):
     """The columns to read from every table of an input."""
@@ -55,6 +68,7 @@ class Wanted(NamedTuple):
     names: tuple[str, ...]
     dtype: np.dtype[Any]
     id_column: str | None
+    widths: tuple[int | None, ...]  # for each name the length of its lists; None if it holds no lists
 
     def with_ids(self, wished: bool) -> Wanted:
         return self if wished else self._replace(id_column=None)
@@ -63,10 +77,27 @@ class Wanted(NamedTuple):
     def all_names(self) -> list[str]:
         return [*self.names] if self.id_column is None else [*self.names, self.id_column]
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns of the rows."""
+        named = zip(self.names, self.widths, strict=True)
+        return tuple(column for name, width in named for column in _expanded(name, width))
+
+
+def _expanded(name: str, width: int | None) -> list[str]:
+    return [name] if width is None else [f"{name}[{number}]" for number in range(width)]
+
+
+def _column_in(have: dict[str, Field], name: str) -> str:
+    """The column of a table that a name stands for: 'e[0]' for the column of lists 'e'."""
+    found = None if name in have else re.fullmatch(r"(.*)\[\d+\]", name, re.DOTALL)
+    return found[1] if found and found[1] in have and have[found[1]].width is not None else name
+
 
 def choose(tables: Sequence[tuple[str, Sequence[Field]]], request: Request) -> Wanted:
     """The columns to read from every table (label, fields). A column is numeric if it is so in all tables."""
     label, first = tables[0]
+    request = request.of_tables(first)
     for own_label, fields in tables:
         _check_fields(own_label, fields, request)
     text = {field.name for _, fields in tables for field in fields if not field.numeric}
@@ -88,7 +119,25 @@ def choose(tables: Sequence[tuple[str, Sequence[Field]]], request: Request) -> W
     for own_label, fields in tables[1:]:
         _check_same(own_label, fields, label, names, text, request)
     dtype = np.dtype(np.float32 if all(field.single for _, field in chosen) else np.float64)
-    return Wanted(names, dtype, request.id_column)
+    return Wanted(names, dtype, request.id_column, tuple({f.name: f.width for f in first}[name] for name in names))
+
+
+def check_widths(wanted: Wanted, request: Request) -> None:
+    """Raises ValueError if names of the request are some, but not all, columns of a column of lists."""
+    columns = wanted.columns
+    if len({*columns}) < len(columns):
+        twice = next(name for name in columns if columns.count(name) > 1)
+        raise ValueError(f"a column of lists and a plain column both become {twice!r}: rename one of them")
+    for name, width in zip(wanted.names, wanted.widths, strict=True):
+        whole = _expanded(name, width)
+        if width is None or request.columns is None or name in request.columns:
+            continue
+        asked = [column for column in request.columns if column.startswith(f"{name}[")]
+        if asked != whole:
+            raise ValueError(
+                f"column {name!r} has lists of {width} numbers, but the columns asked for are {asked[0]!r} to "
+                f"{asked[-1]!r} ({len(asked)}): a column of lists is read as a whole; name {name!r}"
+            )
 
 
 def _check_fields(label: str, fields: Sequence[Field], request: Request) -> None:
@@ -155,6 +204,10 @@ def arrow_fields(schema: pa.Schema) -> tuple[Field, ...]:
 def _arrow_field(name: str, kind: pa.DataType) -> Field:
     import pyarrow.types as types
 
+    if (lists := _list_type(kind)) is not None:
+        item = _arrow_field(name, lists.value_type)
+        width = lists.list_size if types.is_fixed_size_list(lists) else 0
+        return Field(name, str(kind), item.numeric and item.width is None, item.single, width)
     floating = types.is_floating(kind)
     numeric = (
         floating or types.is_integer(kind) or types.is_boolean(kind) or types.is_decimal(kind) or types.is_null(kind)
@@ -162,19 +215,94 @@ def _arrow_field(name: str, kind: pa.DataType) -> Field:
     return Field(name, str(kind), numeric, floating and not types.is_float64(kind))
 
 
-def rows_of(table: pa.Table, names: Sequence[str], dtype: np.dtype[Any]) -> Rows:
-    """The named columns side by side; NaN where a value is missing."""
-    rows: Rows = np.empty((table.num_rows, len(names)), dtype=dtype)
-    for number, name in enumerate(names):
-        rows[:, number] = _numbers(_whole(table.column(name)), name)
+def _list_type(kind: pa.DataType) -> pa.DataType | None:
+    """The type if it is one of lists, or of tensors that are stored as lists; else None."""
+    import pyarrow.types as types
+
+    stored = getattr(kind, "storage_type", kind)
+    is_list = types.is_list(stored) or types.is_large_list(stored) or types.is_fixed_size_list(stored)
+    return stored if is_list else None
+
+
+def rows_of(table: pa.Table, wanted: Wanted, place: Callable[[int], str]) -> Rows:
+    """The wanted columns side by side; NaN where a value is missing. `place` says in words where a row is."""
+    if len(wanted.names) == 1 and wanted.widths[0] is not None:  # lists that lie one after the other are not copied
+        block = _block(table, wanted.names[0], wanted.widths[0], place)
+        if isinstance(block, np.ndarray):
+            return np.require(block, wanted.dtype, ["C", "A"])
+    rows: Rows = np.empty((table.num_rows, len(wanted.columns)), dtype=wanted.dtype)
+    done = 0
+    for name, width in zip(wanted.names, wanted.widths, strict=True):
+        end = done + (1 if width is None else width)
+        rows[:, done:end] = _block(table, name, width, place)
+        done = end
     return rows
+
+
+def _block(table: pa.Table, name: str, width: int | None, place: Callable[[int], str]) -> NDArray[Any] | float:
+    """The numbers of a column, one row for each row of the table; NaN alone if all are missing."""
+    values = _whole(table.column(name))
+    if width is not None:
+        return _lists(values, name, width, place)
+    numbers = _numbers(values, name)
+    return numbers[:, None] if isinstance(numbers, np.ndarray) else numbers
+
+
+def _lists(values: pa.Array, name: str, width: int, place: Callable[[int], str]) -> NDArray[Any] | float:
+    import pyarrow as pa
+
+    kind = values.type
+    if pa.types.is_null(kind):
+        return float("nan")
+    if _list_type(kind) is None:
+        raise ValueError(f"column {name!r} holds {kind} where lists of numbers came before: make all of them lists")
+    lists = getattr(values, "storage", values)
+    present = _present(lists)
+    lengths = _lengths(lists)
+    wrong = np.flatnonzero(present & (lengths != width))
+    if wrong.size:
+        row = int(wrong[0])
+        raise ValueError(
+            f"{place(row)}, column {name!r} has a list of {lengths[row]} numbers where {width} came before: all lists "
+            "of a column need the same length"
+        )
+    numbers = _numbers(lists.flatten(), name)  # without those of missing lists
+    if present.all():
+        return numbers.reshape(-1, width) if isinstance(numbers, np.ndarray) else numbers
+    rows = np.full((len(lists), width), np.nan, np.float32 if _arrow_field(name, kind).single else np.float64)
+    rows[present] = numbers.reshape(-1, width) if isinstance(numbers, np.ndarray) else numbers
+    return rows
+
+
+def _lengths(lists: pa.Array) -> NDArray[Any]:
+    import pyarrow as pa
+
+    if pa.types.is_fixed_size_list(lists.type):
+        return np.full(len(lists), lists.type.list_size)
+    return np.diff(_view(lists.offsets))
+
+
+def first_length(values: pa.Array) -> int | None:
+    """The length of the first list that is not missing; None if all are."""
+    lists = getattr(values, "storage", values)
+    present = np.flatnonzero(_present(lists))
+    return int(_lengths(lists)[present[0]]) if present.size else None
+
+
+def _present(values: pa.Array) -> NDArray[np.bool_]:
+    import pyarrow as pa
+
+    present: NDArray[np.bool_] = _view(values.is_valid().cast(pa.uint8())) == 1
+    return present
 
 
 def _numbers(values: pa.Array, name: str) -> NDArray[Any] | float:
     import pyarrow as pa
 
     kind = values.type
-    if not _arrow_field(name, kind).numeric:  # the type of a column of Python objects can differ from chunk to chunk
+    field = _arrow_field(name, kind)
+    # The type of a column of Python objects can differ from chunk to chunk.
+    if not field.numeric or field.width is not None:
         raise ValueError(
             f"column {name!r} holds {kind} where numbers came before: encode, fill or drop such rows first"
         )
@@ -188,7 +316,7 @@ def _numbers(values: pa.Array, name: str) -> NDArray[Any] | float:
     if values.null_count:
         single = numbers.dtype in (np.float16, np.float32)
         numbers = numbers.astype(np.float32 if single else np.float64)
-        numbers[_view(values.is_null().cast(pa.uint8())) == 1] = np.nan
+        numbers[~_present(values)] = np.nan
     return numbers
 
 

@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import as_any_rows, as_count, as_flag
+from ..checks import as_any_rows, as_count, as_flag, as_numpy, is_sparse, refused_sparse, refused_texts
 from .chunk_source import ChunkSource
 from .columns import Request
-from .formats.frames import ArrowReaderTable, as_table, is_arrow, is_frame
+from .formats.annotated import annotated_table, is_annotated
+from .formats.dataset import DatasetTable, is_dataset, is_scanner
+from .formats.frames import ArrowReaderTable, as_table, is_arrow, is_frame, is_series
+from .frame_rows import has_lists
 from .memory_source import ArraySource, Complain, Convert, FrameSource
 from .paths import are_paths, is_path, tables_at
 from .source import START, Chunk, Position, RowSource
@@ -31,14 +34,15 @@ def source_of(
     """The source of rows that are to be clustered: an array is one chunk, a data frame comes in slices, and
     `read_chunks` reads everything else.
 
-    convert : makes rows from an array or from a slice of a data frame
-    complain : raises the error for rows with a value that cannot be clustered; None for the error of this package
+    convert : makes rows from an array
+    complain : raises the error for rows of an array with a value that cannot be clustered; None for the error of this
+        package
     """
     source = _already_or_stream(X, _ALL_COLUMNS, None)
     if source is None and is_frame(X):
-        source = FrameSource(X, convert, complain)
+        source = FrameSource(X)
     elif source is None:
-        source = ArraySource(Chunk(convert(X), START, Position(1, 0)), complain)
+        source = ArraySource(Chunk(convert(as_numpy(X, "X")), START, Position(1, 0)), complain)
     return source if weight is None else WeightedSource(source, weight, weight_name)
 
 
@@ -98,7 +102,8 @@ def read_chunks(
         raise ValueError("the source exists already: pass columns, id_column and chunk_rows to its own read_chunks")
     request = Request.of(columns, bool(numeric_only), id_column)
     rows = None if chunk_rows is None else as_count(chunk_rows, "chunk_rows")
-    return _already_or_stream(source, request, rows) or TableSource([as_table(source, "X")], request, rows)
+    found = _already_or_stream(source, request, rows)
+    return TableSource([as_table(source, "X")], request, rows) if found is None else found
 
 
 def _already_or_stream(X: Any, request: Request, chunk_rows: int | None) -> RowSource | None:
@@ -111,15 +116,25 @@ def _already_or_stream(X: Any, request: Request, chunk_rows: int | None) -> RowS
         return TableSource(tables_at([X]), request, chunk_rows)
     if are_paths(X):
         return TableSource(tables_at(X), request, chunk_rows)
+    if is_sparse(X):
+        raise refused_sparse(X, "X")
+    if is_annotated(X):
+        table, request = annotated_table(X, request)
+        return TableSource([table], request, chunk_rows)
+    if is_dataset(X):
+        return TableSource([DatasetTable(X)], request, chunk_rows)
     if type(X).__name__ == "LazyFrame":
         raise TypeError(
             f"a {type(X).__name__} is a query without rows: pass .collect(), or write it to a file by .sink_parquet"
         )
-    if _is_arrow_stream(X):
-        return TableSource([ArrowReaderTable(X)], request, chunk_rows)
+    if _is_arrow_stream(X) or is_scanner(X):
+        return TableSource([ArrowReaderTable(X.to_reader() if is_scanner(X) else X)], request, chunk_rows)
+    if is_series(X) and has_lists(column := X.to_frame(X.name or "X")):
+        X = column
+    _refuse_texts(X)
     if isinstance(X, Iterator):
         return ChunkSource(X, request)
-    if is_arrow(X) or _is_map_to_convert(X):
+    if is_arrow(X) or _is_map_to_convert(X) or (is_frame(X) and has_lists(X)):
         return TableSource([as_table(X, "X")], request, chunk_rows)
     return None
 
@@ -128,6 +143,14 @@ def _is_arrow_stream(X: Any) -> bool:
     # Tables in memory also have an Arrow stream, but can be read twice. A query of duckdb has a shape but no __array__.
     in_memory = hasattr(X, "shape") and hasattr(X, "__array__")
     return hasattr(X, "__arrow_c_stream__") and not (in_memory or is_arrow(X))
+
+
+def _refuse_texts(X: Any) -> None:
+    """Raises TypeError for a column or an array of texts."""
+    if is_series(X) or (isinstance(X, np.ndarray) and X.ndim == 1):
+        values = np.asarray(X)
+        if values.dtype.kind in "OUT" and len(values) and isinstance(values[0], str):
+            raise refused_texts("X", values[0])
 
 
 def _is_map_to_convert(X: Any) -> bool:

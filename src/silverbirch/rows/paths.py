@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from ..checks import refused_texts
 from .formats import FILE_FORMATS
 from .table import Table
 
@@ -24,21 +25,45 @@ def are_paths(source: Any) -> bool:
 
 def tables_at(paths: Iterable[str | os.PathLike[str]]) -> list[Table]:
     """One table for each file, in order."""
-    return [_reader(path)(path) for given in paths for path in _files_of(given)]
+    given = list(paths)
+    try:
+        files = [path for one in given for path in _files_of(one)]
+    except FileNotFoundError:
+        texts = [str(one) for one in given if _reads_like_text(one)]
+        if texts and not any(map(_matches, given)):
+            raise refused_texts("X", texts[0]) from None
+        raise
+    return [_reader(path)(path) for path in files]
+
+
+def _reads_like_text(given: str | os.PathLike[str]) -> bool:
+    """Whether a string has several words, does not begin as a path does and does not end as a file to read does."""
+    return (
+        isinstance(given, str)
+        and len(given.split()) > 1
+        and not given.startswith(("/", "./", "../", "~", os.sep))
+        and _suffix(Path(given)) is None
+    )
+
+
+def _matches(given: str | os.PathLike[str]) -> list[Path]:
+    """The files and folders that a path or a pattern names."""
+    try:
+        if Path(given).exists():
+            return [Path(given)]
+        name = os.fspath(given)
+        return sorted(map(Path, glob.glob(name, recursive=True))) if glob.has_magic(name) else []
+    except OSError:  # too long for a path
+        return []
 
 
 def _files_of(given: str | os.PathLike[str]) -> list[Path]:
     if not os.fspath(given):  # Path("") is the current folder
         raise FileNotFoundError("the name of a file is empty: name a file or a folder")
-    path = Path(given)
-    if path.is_dir():
-        return _files_below(path)
-    if path.exists():
-        return [path]
-    matches = sorted(glob.glob(os.fspath(given), recursive=True)) if glob.has_magic(os.fspath(given)) else []
+    matches = _matches(given)
     if not matches:
         raise FileNotFoundError(f"{os.fspath(given)}: there is no such file or folder")
-    return [file for match in map(Path, matches) for file in (_files_below(match) if match.is_dir() else [match])]
+    return [file for match in matches for file in (_files_below(match) if match.is_dir() else [match])]
 
 
 def _files_below(folder: Path) -> list[Path]:

@@ -36,7 +36,7 @@ class Chunk:
     checked: bool = False  # every value is known to be finite and small enough to be squared
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return int(self.rows.shape[0])
 
     @property
     def counted(self) -> Rows:
@@ -60,12 +60,14 @@ class RowSource(ABC):
     n_dimensions : number of chosen columns
     n_rows : number of rows; None if it is not known before all rows are read
     repeatable : whether the source can be read again, as files can and generators cannot
+    in_memory : whether the rows are in memory already
     """
 
     names: tuple[str, ...] | None
     n_dimensions: int
     n_rows: int | None
     repeatable: bool
+    in_memory: bool = False
 
     @abstractmethod
     def chunks(self, begin: Position = START, *, with_ids: bool = False) -> Iterator[Chunk]:

@@ -6,15 +6,20 @@ import contextlib
 import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from ..checks import Floats
-from .columns import Field, Wanted, cut, ids_of, rows_of
+from .columns import Field, Wanted, cut, first_length, ids_of, rows_of
 from .source import Chunk, Position
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+_FIRST_ROWS = 256  # read at first to find the length of the lists in a column
 
 
 class Table(ABC):
@@ -22,6 +27,7 @@ class Table(ABC):
 
     label: str  # its name in error messages
     named: bool = True  # else the names of the columns are their numbers: "0", "1", …
+    in_memory: bool = False
     ids_are_text: bool = False  # whether ids are read as text, even if they look like numbers
     fields: tuple[Field, ...]
     n_rows: int | None = None
@@ -33,6 +39,10 @@ class Table(ABC):
 
         `begin.file` is the number of this table in its source.
         """
+
+    def list_length(self, name: str) -> int | None:
+        """The length of the first list in a column that is not missing; None if all are."""
+        return None
 
     def share(self, row: int) -> float | None:
         """The fraction of the table before a row, from 0 to 1; None if it is not known."""
@@ -53,13 +63,24 @@ class ArrowTable(Table):
     def batches(self, wanted: Wanted, begin: int, chunk_rows: int) -> Iterator[pa.RecordBatch]:
         """The wanted columns from row `begin` on, in batches of any size."""
 
+    def list_length(self, name: str) -> int | None:
+        lengths = (first_length(batch.column(name)) for batch in self._first_batches(name))
+        return next((length for length in lengths if length is not None), None)
+
+    def _first_batches(self, name: str) -> Iterator[pa.RecordBatch]:
+        """One column from the first row on, in batches of any size."""
+        return self.batches(Wanted((name,), np.dtype(np.float64), None, (None,)), 0, _FIRST_ROWS)
+
     def chunks(self, wanted: Wanted, begin: Position, chunk_rows: int) -> Iterator[Chunk]:
         for batches, last in cut(self.batches(wanted, begin.row, chunk_rows), chunk_rows):
             table = needed("pyarrow").Table.from_batches(batches)
             ids = None if wanted.id_column is None else ids_of(table, wanted.id_column)
-            rows = rows_of(table, wanted.names, wanted.dtype)
+            rows = rows_of(table, wanted, partial(self._place, begin.row))
             here, begin = begin, end_of(begin, len(rows), last=last)
             yield Chunk(rows, here, begin, ids=ids)
+
+    def _place(self, first: int, row: int) -> str:
+        return f"row {first + row} of {self.label}"
 
 
 class FileTable(ArrowTable):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..checks import Floats
-from .columns import Request, choose
+from .columns import Request, Wanted, check_widths, choose
 from .formats.frames import ArrowReaderTable
 from .source import START, Chunk, Position, RowSource, usual_chunk_rows
 from .table import Table
@@ -21,12 +21,13 @@ class TableSource(RowSource):
     def __init__(self, tables: Sequence[Table], request: Request, chunk_rows: int | None) -> None:
         self._tables = tables
         _check_names(tables)
-        self._wanted = choose([(table.label, table.fields) for table in tables], request)
-        self.names = self._wanted.names if tables[0].named else None
-        self.n_dimensions = len(self._wanted.names)
+        self._wanted = chosen(tables, request)
+        self.names = self._wanted.columns if tables[0].named else None
+        self.n_dimensions = len(self._wanted.columns)
         counts = [table.n_rows for table in tables]
         self.n_rows = None if None in counts else sum(count or 0 for count in counts)
         self.repeatable = not any(isinstance(table, ArrowReaderTable) for table in tables)
+        self.in_memory = all(table.in_memory for table in tables)
         self._used = False
         self._ids_as_text = len(_id_types(tables, self._wanted.id_column)) > 1
         self._chunk_rows = chunk_rows or usual_chunk_rows(self.n_dimensions)
@@ -84,6 +85,8 @@ class TableSource(RowSource):
 
     def extremes(self) -> tuple[Floats, Floats] | None:
         found = []
+        if any(width is not None for width in self._wanted.widths):  # the metadata hold one range for the whole lists
+            return None
         for table in self._tables:
             both = table.extremes(self._wanted.names)
             if both is None:
@@ -91,6 +94,39 @@ class TableSource(RowSource):
             found.append(both)
         low, high = np.min([low for low, _ in found], axis=0), np.max([high for _, high in found], axis=0)
         return (low, high) if np.isfinite([low, high]).all() else None
+
+
+def chosen(tables: Sequence[Table], request: Request) -> Wanted:
+    """The columns to read from every table, with the lengths of their lists."""
+    wanted = choose([(table.label, table.fields) for table in tables], request)
+    wanted = wanted._replace(widths=tuple(_width(tables, name) for name in wanted.names))
+    check_widths(wanted, request)
+    return wanted
+
+
+def _width(tables: Sequence[Table], name: str) -> int | None:
+    """The length of the lists in a column, which all tables must share; None if it holds no lists."""
+    fields = [next(field for field in table.fields if field.name == name) for table in tables]
+    if all(field.width is None for field in fields):
+        return None
+    known: dict[int, str] = {}
+    for table, field in zip(tables, fields, strict=True):
+        if field.width is None and field.type != "null":
+            raise ValueError(f"column {name!r} of {table.label} holds {field.type}, but lists in other files")
+        length = field.width or (None if field.width is None else table.list_length(name))
+        if length == 0:
+            raise ValueError(f"column {name!r} of {table.label} begins with an empty list: drop such rows first")
+        if length is not None:
+            known.setdefault(length, table.label)
+    if len(known) > 1:
+        (width, label), (other, other_label) = list(known.items())[:2]
+        raise ValueError(
+            f"column {name!r} has lists of {width} numbers in {label} but of {other} in {other_label}: all files need "
+            "lists of the same length"
+        )
+    if not known:
+        raise ValueError(f"column {name!r} of {_and_others(tables)} has no list in any row: leave that column out")
+    return next(iter(known))
 
 
 def _id_types(tables: Sequence[Table], id_column: str | None) -> set[str]:

@@ -18,7 +18,7 @@ class WeightedSource(RowSource):
     def __init__(self, source: RowSource, weight: Any, name: str) -> None:
         self._source = source
         self.names, self.n_dimensions = source.names, source.n_dimensions
-        self.n_rows, self.repeatable = source.n_rows, source.repeatable
+        self.n_rows, self.repeatable, self.in_memory = source.n_rows, source.repeatable, source.in_memory
         if source.n_rows is None and np.ndim(weight) > 0:
             raise ValueError(
                 f"{name} needs an input whose number of rows is known before it is read: pass a Parquet, Arrow or "

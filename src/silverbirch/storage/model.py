@@ -11,10 +11,12 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import ALGORITHMS, LINKAGES, MODES, as_choice, as_count, as_method
+from ..checks import ALGORITHMS, MODES, as_choice, as_count, as_method
 from ..dendrogram import numbered_by_weight
 from ..features import ClusterFeatures
+from ..linkage import heights_are_euclidean
 from ..model import AggregateModel, Clustering, Refined, means_of_groups
+from ..rows.projected_source import Projection
 from . import dendrogram as dendrogram_in_file
 from . import features as features_in_file
 from . import tree as tree_in_file
@@ -36,6 +38,8 @@ def to_file(model: AggregateModel) -> tuple[dict[str, Any], Arrays]:
         "tree": tree_state,
     }
     arrays = prefixed("tree", tree_arrays)
+    if model._projection is not None and model._projection.signs is not None:
+        arrays["projection"] = (model._projection.signs + 1).astype(np.uint8)
     if model._refined is not None:
         arrays |= prefixed("refined", features_in_file.to_file(model._refined.features)[1])
     clustering = model._clustering
@@ -64,6 +68,9 @@ def from_file(state: dict[str, Any], arrays: Arrays, cls: type[Model]) -> Model:
         if not (leaves.weight > 0).all():
             raise ValueError("it has refined leaves of no weight")
         model._refined = Refined(leaves, may_list=model.max_memory is None)
+    if "projection" in arrays:
+        model._projection = _checked_projection(arrays["projection"], columns)
+        columns = model._projection.n_components
     if {columns} != {tree.features.n_dimensions, model.features_.n_dimensions}:
         raise ValueError(f"its leaves do not all have {columns} columns")
     if "made_by" in state:
@@ -81,8 +88,7 @@ def _updated(state: dict[str, Any]) -> dict[str, Any]:
     run = state.get("run") or {"preparation": {"metric": "euclidean"}}
     parameters["metric"] = run["preparation"]["metric"]
     state = state | {"parameters": parameters}
-    euclidean = parameters["mode"] == "aggregation" or LINKAGES[parameters["linkage"]].squared
-    if parameters["metric"] == "cosine" and not euclidean:
+    if parameters["metric"] == "cosine" and not heights_are_euclidean(parameters["linkage"], parameters["mode"]):
         if parameters["distance_threshold"] is not None:
             parameters["distance_threshold"] = parameters["distance_threshold"] ** 2 / 2
         state.pop("made_by", None)
@@ -98,6 +104,12 @@ def _unfitted(cls: type[Model], parameters: dict[str, Any]) -> Model:
     model._new_tree()
     model.n_jobs = n_jobs
     return model
+
+
+def _checked_projection(stored: NDArray[Any], columns: int) -> Projection:
+    if stored.dtype != np.uint8 or stored.ndim != 2 or len(stored) != columns or stored.max(initial=0) > 2:
+        raise ValueError(f"its projection is not one of {columns} columns")
+    return Projection(stored.shape[1], stored.astype(np.int8) - np.int8(1))
 
 
 def _checked_names(names: Any, columns: int) -> NDArray[Any]:

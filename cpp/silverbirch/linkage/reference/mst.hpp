@@ -13,7 +13,8 @@
 
 namespace silverbirch {
 
-// distances_from(object, row) sets row[i] to the distance from `object` to object i; `row` has room for padding.
+// distances_from(object, row) sets row[i] to the distance from `object` to object i, or to infinity where it is known
+// that the distance from an earlier object was not greater; `row` has room for padding.
 template <class DistancesFrom>
 void mst(std::size_t objects, DistancesFrom distances_from, MergeHistory& history, const Progress& progress) {
   struct Edge {

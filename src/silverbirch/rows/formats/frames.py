@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..columns import Wanted, arrow_fields, without_first
+from ..columns import Field, Wanted, arrow_fields, without_first
 from ..table import ArrowTable, Table, needed
 from .npy import ArrayTable
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 class ArrowMemoryTable(ArrowTable):
     """A table or record batch of pyarrow."""
+
+    in_memory = True
 
     def __init__(self, table: Any, label: str = "the table") -> None:
         pa = needed("pyarrow")
@@ -30,6 +33,8 @@ class ArrowMemoryTable(ArrowTable):
 class FrameTable(ArrowTable):
     """A data frame of pandas, polars or another library that narwhals supports."""
 
+    in_memory = True
+
     def __init__(self, frame: Any, label: str = "the table") -> None:
         narwhals = needed("narwhals")
         needed("pyarrow")
@@ -40,7 +45,16 @@ class FrameTable(ArrowTable):
             raise ValueError(f"{label} has several columns with the same name: rename them")
         self._native_names = {str(name): name for name in self._frame.columns}
         self.n_rows = len(self._frame)
-        self.fields = arrow_fields(self._arrow(0, min(1, self.n_rows), list(self._native_names)).schema)
+        names = list(self._native_names)
+        self.fields = tuple(map(self._with_values, arrow_fields(self._arrow(0, min(1, self.n_rows), names).schema)))
+
+    def _with_values(self, field: Field) -> Field:
+        """The field by its first value that is not missing, if the first row has none to tell its type."""
+        if field.type != "null":
+            return field
+        present = (~self._frame[self._native_names[field.name]].is_null()).to_numpy()
+        row = int(present.argmax())
+        return arrow_fields(self._arrow(row, row + 1, [field.name]).schema)[0] if present.any() else field
 
     def _arrow(self, start: int, end: int, names: list[str]) -> pa.Table:
         pa = needed("pyarrow")
@@ -64,10 +78,18 @@ class ArrowReaderTable(ArrowTable):
     def __init__(self, stream: Any, label: str = "the stream") -> None:
         self.label = label
         self._reader = needed("pyarrow").RecordBatchReader.from_stream(stream)
+        self._held: list[pa.RecordBatch] = []  # read before the first chunk
         self.fields = arrow_fields(self._reader.schema)
 
+    def _first_batches(self, name: str) -> Iterator[pa.RecordBatch]:
+        yield from self._held
+        for batch in self._reader:
+            self._held.append(batch)
+            yield batch
+
     def batches(self, wanted: Wanted, begin: int, chunk_rows: int) -> Iterator[pa.RecordBatch]:
-        for batch in without_first(self._reader, begin):
+        held, self._held = self._held, []
+        for batch in without_first(itertools.chain(held, self._reader), begin):
             yield batch.select(wanted.all_names)
 
 
@@ -85,6 +107,11 @@ def as_table(item: Any, label: str) -> Table:
 def is_arrow(source: Any) -> bool:
     """Whether the source is a table or record batch of pyarrow; does not import pyarrow."""
     return _module_of(source) == "pyarrow" and type(source).__name__ in ("Table", "RecordBatch")
+
+
+def is_series(source: Any) -> bool:
+    """Whether the source is a single column of a data frame."""
+    return type(source).__name__ == "Series" and hasattr(source, "to_frame")
 
 
 def is_frame(source: Any) -> bool:

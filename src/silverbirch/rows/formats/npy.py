@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,31 +20,35 @@ class ArrayTable(Table):
     """An array in memory or a memory map. Contiguous float32 or float64 rows are not copied."""
 
     named = False
+    in_memory = True
 
-    def __init__(self, array: Any, label: str = "the array") -> None:
+    def __init__(self, array: Any, label: str = "the array", names: Sequence[str] | None = None) -> None:
         self.label = label
+        self.named = names is not None
         if np.ma.is_masked(array):
             raise ValueError(f"{label} has masked values: drop or fill missing values first")
         self._array = as_array(array, label)
-        self._describe(self._array.shape, self._array.dtype)
+        self._describe(self._array.shape, self._array.dtype, names)
 
-    def _describe(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    def _describe(self, shape: tuple[int, ...], dtype: np.dtype[Any], names: Sequence[str] | None = None) -> None:
         if len(shape) != 2:
             raise ValueError(f"{self.label} is {len(shape)}-D: rows need a 2-D array of (rows, columns)")
         if dtype.kind not in "fiubO":
             raise ValueError(f"{self.label} holds {dtype}: only real numbers can be clustered")
         single = dtype.kind == "f" and dtype.itemsize <= 4
         self.n_rows = shape[0]
-        self.fields = tuple(Field(str(number), str(dtype), True, single) for number in range(shape[1]))
+        known = map(str, range(shape[1])) if names is None else names
+        self.fields = tuple(Field(name, str(dtype), True, single) for name in known)
+        self._numbers = {field.name: number for number, field in enumerate(self.fields)}
 
     def chunks(self, wanted: Wanted, begin: Position, chunk_rows: int) -> Iterator[Chunk]:
         assert self.n_rows is not None
-        chosen = [int(name) for name in wanted.names]
+        chosen = [self._numbers[name] for name in wanted.names]
         take: Any = slice(None) if chosen == list(range(len(self.fields))) else chosen
         for start in range(begin.row, self.n_rows, chunk_rows):
             end = min(start + chunk_rows, self.n_rows)
             block = self._block(start, end)
-            ids = None if wanted.id_column is None else _ids(block[:, int(wanted.id_column)])
+            ids = None if wanted.id_column is None else _ids(block[:, self._numbers[wanted.id_column]])
             rows = _as_rows(block[:, take], wanted.dtype, self.label)
             here, begin = begin, end_of(begin, len(rows), last=end == self.n_rows)
             yield Chunk(rows, here, begin, ids=ids)
@@ -71,6 +75,7 @@ class NpyTable(ArrayTable):
     """A .npy file. It is not mapped: a map counts as memory in use, and crashes if the file becomes shorter."""
 
     suffixes = (".npy",)
+    in_memory = False
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -1,0 +1,70 @@
+"""Rows of the real libraries: tensors of torch and jax, and AnnData."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import silverbirch as sb
+
+
+@pytest.fixture
+def X():
+    rows = np.random.default_rng(0).normal(size=(200, 6)) + 8 * np.eye(6)[np.arange(200) % 3]
+    return np.round(rows * 4).astype(np.float32)  # bfloat16 holds small whole numbers too
+
+
+def check(rows, X):
+    expected = sb.Betula(3).fit(X)
+    model = sb.Betula(3).fit(rows)
+    np.testing.assert_array_equal(model.labels_, expected.labels_)
+    np.testing.assert_array_equal(model.predict(rows), expected.labels_)
+    assert sb.CFTree().insert(rows).features == sb.CFTree().insert(X).features
+    np.testing.assert_array_equal(np.concatenate(list(sb.read_chunks(rows, columns=[4, 1]))), X[:, [4, 1]])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16", "int64"])
+@pytest.mark.parametrize("gradients", [False, True])
+def test_tensors_of_torch_are_rows(X, dtype, gradients):
+    torch = pytest.importorskip("torch")
+    tensor = torch.from_numpy(X).to(getattr(torch, dtype))
+    check(tensor.requires_grad_() if gradients and tensor.is_floating_point() else tensor, X)
+
+
+def test_a_tensor_of_torch_elsewhere_says_how_to_bring_it_here(X):
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("there is no GPU")
+    with pytest.raises(TypeError, match=r"X is a Tensor on cuda:0: .*pass X.cpu\(\)"):
+        sb.Betula(3).fit(torch.from_numpy(X).cuda())
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "int32"])
+def test_arrays_of_jax_are_rows(X, dtype):
+    jax = pytest.importorskip("jax")
+    check(jax.numpy.asarray(X).astype(dtype), X)
+
+
+def test_anndata_are_rows_by_their_variables_and_by_their_matrices(X, tmp_path):
+    anndata = pytest.importorskip("anndata")
+    data = anndata.AnnData(X.copy(), obsm={"X_pca": X[:, :2] * 1.0})
+    data.var_names = [f"gene {number}" for number in range(6)]
+    expected = sb.Betula(3).fit(X)
+    data.write_h5ad(tmp_path / "cells.h5ad")
+    for rows in (data, anndata.read_h5ad(tmp_path / "cells.h5ad", backed="r")):
+        model = sb.Betula(3).fit(rows)
+        np.testing.assert_array_equal(model.labels_, expected.labels_)
+        assert model.feature_names_in_.tolist() == list(data.var_names)
+        source = sb.read_chunks(rows, columns="X_pca")
+        assert source.names == ("X_pca[0]", "X_pca[1]")
+        np.testing.assert_array_equal(np.concatenate(list(source)), X[:, :2])
+
+
+def test_sparse_anndata_are_projected(X):
+    anndata = pytest.importorskip("anndata")
+    counts = sparse.random(200, 500, density=0.05, format="csr", random_state=0)
+    data = anndata.AnnData(counts)
+    with pytest.raises(TypeError, match="sparse matrix of 200 × 500"):
+        sb.Betula(3).fit(data)
+    np.testing.assert_array_equal(
+        sb.Betula(3, projection=50).fit_predict(data), sb.Betula(3, projection=50).fit_predict(counts)
+    )
