@@ -111,7 +111,7 @@ class Suggestion:
         rows = [self._heads(), *self._rows()]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ["  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True)) for row in rows]
-        return "\n".join([f"{self._answer()}: {self.reason}", *lines])
+        return "\n".join([f"{self._answer()}: {self.reason}", *(line.rstrip() for line in lines)])
 
     def _repr_html_(self) -> str:
         heads = "".join(f"<th>{escape(head)}</th>" for head in self._heads())
