@@ -244,7 +244,8 @@ class Dendrogram:
 
         Six criteria vote: the largest relative gap of the heights, the weighted indices of Calinski-Harabasz and of
         Davies-Bouldin, the simplified silhouette, the gap statistic, and the stability under resampling. A number is
-        clear if four of them vote for it and its clusters are found again in resampled features.
+        clear if four of them vote for it, its gap statistic clearly exceeds that of one cluster, and its clusters are
+        found again in resampled features.
 
         Parameters
         ----------
