@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from scipy.cluster import hierarchy
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 
 import silverbirch as sb
 from dendrograms import by_first_occurrence, by_weight
 from models import AGGREGATION, LINKAGES, groups, points, scipys, seeds, some, state
+from trees import assert_same_bits
 
 # -- the result, against scipy and brute force
 
@@ -139,15 +139,24 @@ def test_fitted_attributes_agree_with_each_other(aggregation, mode):
     cut = model.dendrogram_.cut(n_clusters=6)
     np.testing.assert_array_equal(model.subcluster_labels_, cut)
     for cluster in range(6):
+        mean = X[model.labels_ == cluster].mean(axis=0)
+        np.testing.assert_allclose(model.cluster_centers_[cluster], mean, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("aggregation", AGGREGATION)
+def test_after_partial_fit_cluster_centers_are_the_means_of_the_features(aggregation):
+    model = sb.Betula(6, **aggregation).partial_fit(points())
+    for cluster in range(6):
         members = model.subcluster_labels_ == cluster
         mean = np.average(model.subcluster_centers_[members], axis=0, weights=model.features_.weight[members])
         np.testing.assert_allclose(model.cluster_centers_[cluster], mean, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("aggregation", AGGREGATION)
 @pytest.mark.parametrize("linkage", LINKAGES)
-def test_without_aggregation_cluster_centers_are_the_means_of_the_rows(linkage):
+def test_after_fit_cluster_centers_are_the_means_of_the_labelled_rows(linkage, aggregation):
     X = points()
-    model = sb.Betula(6, linkage=linkage, max_leaves=None).fit(X)
+    model = sb.Betula(6, linkage=linkage, **aggregation).fit(X)
     means = [X[model.labels_ == cluster].mean(axis=0) for cluster in range(6)]
     np.testing.assert_allclose(model.cluster_centers_, means, rtol=1e-12, atol=1e-12)
 
@@ -222,7 +231,10 @@ def test_chunks_give_the_same_bits_as_the_whole(sizes, aggregation, weighted):
     parts = clone(whole)
     for chunk in np.split(np.arange(300), np.cumsum(sizes)[:-1]):
         parts.partial_fit(X[chunk], sample_weight=None if weight is None else weight[chunk])
-    assert state(parts, X)[:-1] == state(whole, X)[:-1]  # but for labels_, which the chunks have none of
+    assert_same_bits(parts.features_, whole.features_)
+    assert parts.linkage_matrix_.tobytes() == whole.linkage_matrix_.tobytes()
+    np.testing.assert_array_equal(parts.predict(X), whole.labels_)
+    np.testing.assert_array_equal(parts.labels_, whole.labels_[-sizes[-1] :])
 
 
 def test_chunks_of_sorted_rows_give_the_same_labels_as_the_whole():
@@ -234,23 +246,6 @@ def test_chunks_of_sorted_rows_give_the_same_labels_as_the_whole():
     np.testing.assert_array_equal(parts.predict(X), whole.predict(X))
 
 
-@pytest.mark.parametrize("max_leaves", [None, 50])
-def test_recutting_without_new_data_equals_a_new_fit(max_leaves):
-    X = points()
-    model = sb.Betula(3, max_leaves=max_leaves).fit(X)
-    for change in ({"n_clusters": 9}, {"n_clusters": None, "distance_threshold": 4.0}, {"linkage": "complete"}):
-        model.set_params(**change).partial_fit()
-        expected = sb.Betula(**model.get_params()).fit(X)
-        assert model.n_clusters_ == expected.n_clusters_ > 1
-        np.testing.assert_array_equal(model.linkage_matrix_, expected.linkage_matrix_)
-        np.testing.assert_array_equal(model.predict(X), expected.labels_)
-
-
-def test_recutting_before_any_data_is_refused():
-    with pytest.raises(NotFittedError):
-        sb.Betula(3).partial_fit()
-
-
 def test_results_follow_each_chunk():
     X = groups()
     model = sb.Betula(2)
@@ -258,15 +253,6 @@ def test_results_follow_each_chunk():
     assert model.n_clusters_ == 2
     assert model.partial_fit(X[100:]).features_.weight.sum() == 300
     np.testing.assert_array_equal(model.predict(X), sb.Betula(2).fit(X).labels_)
-
-
-def test_there_are_no_labels_after_partial_fit():
-    model = sb.Betula(2).partial_fit(points())
-    with pytest.raises(AttributeError, match="labels_"):
-        model.labels_  # noqa: B018
-    model.fit(points())
-    assert model.labels_.shape == (300,)
-    assert not hasattr(model.partial_fit(points(5)), "labels_")
 
 
 # -- weights
@@ -391,24 +377,3 @@ def test_an_interrupted_chunk_leaves_a_model_that_goes_with_its_tree(monkeypatch
     assert model.dendrogram_.n_leaves == len(model.features_)
     assert model.predict(X).max() == 2
     assert not hasattr(model, "labels_")
-
-
-def test_a_model_without_labels_says_what_to_use_instead():
-    with pytest.raises(AttributeError, match=r"no labels_ after partial_fit.*use predict"):
-        _ = sb.Betula(2).partial_fit(points()).labels_
-
-
-def test_another_cut_does_not_cluster_again(monkeypatch):
-    X = points()
-    model = sb.Betula(4, max_leaves=100).fit(X)
-    monkeypatch.setattr(sb.Betula, "_new_dendrogram", lambda _: pytest.fail("clustered again"))
-    model.set_params(n_clusters=9).partial_fit()
-    assert model.n_clusters_ == 9
-    assert model.dendrogram_.cut(n_clusters=9).max() == 8
-
-
-def test_another_linkage_does_cluster_again():
-    X = points()
-    model = sb.Betula(4, max_leaves=100).fit(X)
-    Z = model.linkage_matrix_
-    assert not np.array_equal(model.set_params(linkage="complete").partial_fit().linkage_matrix_, Z)

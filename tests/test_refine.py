@@ -74,7 +74,7 @@ def test_refined_leaves_stay_for_another_cut_and_end_with_new_rows():
     X = gaussian_clusters(3000)
     model = sb.Betula(10, max_leaves=200, refine=1).fit(X)
     leaves = model.features_
-    assert model.set_params(n_clusters=5).partial_fit().features_ is leaves
+    assert model.recut(n_clusters=5).features_ is leaves
     assert model.n_clusters_ == 5
     model.partial_fit(X[:100])
     assert_same_bits(model.features_, model.tree_.features)

@@ -20,11 +20,12 @@ CPP_ROOMS = (
 NOT_IN_THE_CORE = r"Python\.h|nanobind/|numpy/"
 
 # The rooms that a room imports when it is imported itself; all may import the ground.
-GROUND = "_core errors machine progress checks directions"
-NOUNS = "features tree linkage dendrogram model estimator"
+GROUND = "_core errors names machine progress checks directions"
+NOUNS = "features tree linkage dendrogram labelled cluster_table representatives model estimator"
 WATCHED = ("sklearn", "benchmarks", "experiments")  # packages outside that not every room may import
 PYTHON_ROOMS = {
     "errors": "",
+    "names": "",
     "machine": "",
     "progress": "",
     "checks": "",
@@ -45,11 +46,16 @@ PYTHON_ROOMS = {
     "dendrogram": "features linkage_matrix nodes cuts",
     "criteria": "features linkage",
     "suggestion": "features nodes criteria",
-    "model": "directions rows features tree linkage dendrogram",
+    "labelled": "rows features",
+    "cluster_table": "features",
+    "representatives": "rows",
+    "cluster_results": "rows features dendrogram labelled cluster_table representatives",
+    "model": "directions rows features tree linkage dendrogram labelled cluster_results",
     "validation": "rows sklearn",
-    "estimator": "rows features model validation sklearn",
-    "storage": "rows features tree linkage dendrogram model",
-    "pipeline": f"directions rows {NOUNS} storage sklearn",
+    "estimator": "rows features tree labelled model validation sklearn",
+    "agglomerative": "linkage sparse_rows sklearn",
+    "storage": "rows features tree linkage dendrogram labelled model",
+    "pipeline": f"rows {NOUNS} storage sklearn",
     "plot": "dendrogram",
     "report": f"{NOUNS} storage plot",
     "demo": f"{NOUNS} storage",
@@ -67,12 +73,15 @@ LAZY_IMPORTS = {
     "criteria": "dendrogram",
     "suggestion": "dendrogram plot",
     "plot": "suggestion",
+    "cluster_table": "report",
+    "cluster_results": "suggestion",
     "model": "storage",
-    "estimator": "storage",
-    "storage": "estimator pipeline",
+    "estimator": "storage report",
+    "storage": "estimator pipeline sklearn",
+    "report": "sklearn",
     "demo": "plot sklearn",
     "cli": "demo report",
-    "__init__": "rows",
+    "__init__": "rows agglomerative report",
     "__main__": "cli",
 }
 

@@ -99,6 +99,11 @@ def test_few_leaves_are_too_few_to_tell(n):
     assert "too few" in repr(dendrogram.suggest())
 
 
+@pytest.mark.parametrize("method", ["ward", "single"])
+def test_a_few_distinct_rows_are_as_many_clusters(method):
+    assert suggestion_of(np.repeat(gaussians(0, [1] * 6, 3, 10), 20, axis=0), method).n_clusters == 6
+
+
 def test_equal_rows_have_no_clear_number():
     assert suggestion_of(np.ones((30, 2))).n_clusters is None
 

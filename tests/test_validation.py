@@ -167,7 +167,7 @@ def test_a_recut_that_fails_leaves_the_model_as_it_was(change):
     model = sb.Betula(4, max_leaves=150).fit(good)
     before, parameters = state(model, good), model.get_params()
     with pytest.raises((ValueError, TypeError)):
-        model.set_params(**change).partial_fit()
+        model.set_params(**change).recut()
     assert state(model.set_params(**parameters), good) == before
 
 

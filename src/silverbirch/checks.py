@@ -5,7 +5,7 @@ import operator
 import os
 import reprlib
 from collections.abc import Collection
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,27 @@ from . import _core
 Rows = NDArray[np.float64] | NDArray[np.float32]
 Floats = NDArray[np.float64]
 
+
+class Linkage(NamedTuple):
+    """A row of the core's table of linkages; `_core.pyi` says what the columns mean.
+
+    It holds plain values, because an object of the core that lives until Python ends is reported as a leak.
+    """
+
+    name: str
+    reducible: bool
+    squared: bool
+    cf_distance: str | None
+    equal_vote: bool
+    scale: float
+    by_members: bool
+    prototypes: bool
+
+
 # The names that the core defines, in its order.
 CF_DISTANCES = tuple(_core.cf_distance_names())
 ABSORPTIONS = tuple(_core.absorption_names())
-LINKAGES = {linkage.name: linkage for linkage in _core.linkages()}
+LINKAGES = {row.name: Linkage(*(getattr(row, column) for column in Linkage._fields)) for row in _core.linkages()}
 ALGORITHMS = tuple(_core.algorithm_names())
 MODES = ("centers", "linkage", "aggregation")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from typing import Any, Self
 
@@ -12,10 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from .checks import as_threads
 from .features import ClusterFeatures
-from .model import AggregateModel, Refined, labels_in_place
+from .labelled import LeafCounter
+from .model import AggregateModel, Clustering, Refined
 from .progress import reporter
-from .rows import source_of
+from .rows import START, Chunk, Position, RowSource, source_of
+from .tree import CFTree
 from .validation import rows_for
+
+_BLOCK = 1 << 20  # rows whose labels are looked up at once: numpy converts their leaves to 64 bits
 
 
 class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator, AggregateModel):  # type: ignore[misc]  # fmt: skip
@@ -64,15 +69,18 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     n_jobs : int, default None
         Number of threads; None is one, -1 is one for each core. It changes the time and nothing else.
     progress : bool, default False
-        Whether to show progress on stderr.
+        Whether to show a progress bar for each phase.
 
     Attributes
     ----------
     labels_ : int64 array (n,)
-        The cluster of each row given to `fit`. Clusters are numbered by weight: the heaviest is 0, and of equal weights
-        the one with the lowest leaf comes first. Only `fit` of rows that can be read again sets it; else use `predict`.
+        The cluster of each row given to `fit`, or of the last rows given to `partial_fit`. Clusters are numbered by
+        weight: the heaviest is 0, and of equal weights the one with the lowest leaf comes first. Rows of a stream are
+        not kept, nor are rows in files of models; use `predict` for them.
     n_clusters_ : int
         The number of clusters.
+    clusters_ : ClusterTable
+        The table of the clusters: rows, weight, rmsd, centre, nearest other cluster, name, distinguishing columns.
     features_ : ClusterFeatures
         The cluster features: the leaves of the tree.
     linkage_matrix_ : float64 array (m - 1, 4)
@@ -84,7 +92,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     subcluster_labels_ : int64 array (m,)
         The cluster of each feature.
     cluster_centers_ : float64 array (n_clusters_, d)
-        The mean of each cluster.
+        The mean of each cluster: of the rows that `fit` labelled, or else of the rows as the features absorbed them.
     threshold_ : float
         The final threshold of the tree.
     tree_ : CFTree
@@ -102,7 +110,12 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     average, weighted, centroid, median, single and medoid. Minimax, and complete in many dimensions, take 8 bytes for
     each pair of features. `fit` reads the rows twice: once for the tree, once for the labels.
 
-    After `partial_fit` the features are clustered when a result is first used.
+    The model keeps the feature of each row given to `fit`, 4 bytes a row, and `labels_` once they are used, 8 bytes a
+    row. Another cut needs no more: `recut` and `cut` look the labels up. `fit` also keeps weight, mean and sse of the
+    rows labelled to each feature, as much memory as the features themselves.
+
+    After `partial_fit` the features are clustered when a result is first used, and a copy of the last rows is kept for
+    `labels_` if they were in memory and `max_memory` is None.
 
     Examples
     --------
@@ -114,6 +127,10 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     ([2, 0, 1, 0, 1, 0], 3)
     """
 
+    _leaf_of_row: NDArray[np.int32 | np.int64] | None  # of the rows given to `fit`, or of the last batch
+    _batch: RowSource | None  # the rows of the last `partial_fit`; their leaves are computed on first use
+    _labels: NDArray[np.int64] | None
+
     def _require_fitted(self) -> None:
         check_is_fitted(self, "tree_")
 
@@ -122,11 +139,37 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         tags.input_tags.sparse = self.projection is not None
         return tags
 
+    def _source(self, X: Any, sample_weight: Any = None, *, reset: bool = False) -> RowSource:
+        return rows_for(self, X, sample_weight, reset=reset)
+
+    def _take(self, tree: CFTree) -> None:
+        super()._take(tree)
+        self._leaf_of_row = None
+        self._batch = None
+
+    def _set_clustering(self, clustering: Clustering | None) -> None:
+        super()._set_clustering(clustering)
+        self._labels = None
+
     @property
     def projection_error_(self) -> float:
         """The expected relative error of a squared distance by the projection: √(2 / projection), 0 without one."""
         self._require_fitted()
         return 0.0 if self._projection is None else float(np.sqrt(2 / self._projection.n_components))
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        """What a notebook shows: scikit-learn's diagram and, once fitted, what is known of the rows and clusters."""
+        from .report.notebook import model_html
+
+        known = copy.copy(self)
+        if getattr(self, "_clustering", None) is None:
+            # scikit-learn reads all attributes. Without these there is nothing to cluster and to label.
+            known.__dict__ |= {"_batch": None, "_leaf_of_row": None}
+            known.__dict__.pop("_clustering", None)
+        shown: dict[str, str] = super(Betula, known)._repr_mimebundle_(**options)
+        if "text/html" in shown and hasattr(self, "tree_"):
+            shown["text/html"] += model_html(self)
+        return shown
 
     # -- fitting
 
@@ -155,35 +198,47 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         """
         with self._unchanged_by_failure():
             tree = self._new_tree()
-            source = rows_for(self, X, sample_weight, reset=True)
+            source = self._source(X, sample_weight, reset=True)
             if self.refine and not source.repeatable:
                 raise ValueError(
                     f"refine={self.refine} reads the rows again, but a stream can be read only once: write it to a file"
                 )
+            self._adaptive = None
             self._insert(tree, source)
             for _ in range(self.refine):
-                report = reporter(self.progress, "finer leaves")
                 unlimited = self.max_memory is None
-                leaves = self.features_._refined(
-                    self._directed(source), as_threads(self.n_jobs), report, may_list=unlimited
-                )
+                with reporter(self.progress, "finer leaves") as report:
+                    leaves = self.features_._refined(
+                        self._directed(source), as_threads(self.n_jobs), report, may_list=unlimited
+                    )
                 self._refined = Refined(leaves, may_list=unlimited)
             if source.repeatable:
-                self._labels = labels_in_place(self.subcluster_labels_, self._nearest_leaf(source))
+                self._cluster_now()
+                counter = LeafCounter(self.features_)
+                self._find_leaves(self._directed(source), counter)
+                self._count_labelled(counter)
+                self._cluster_features()  # scikit-learn requires that methods like `transform` change no attribute
         return self
 
+    def _find_leaves(self, source: RowSource, counter: LeafCounter | None = None) -> None:
+        """Finds the leaf of each row, for rows as the tree takes them, and sums up the rows of each leaf on the way."""
+        with reporter(self.progress, "nearest leaves") as report:
+            leaves = self._leaf_of(source, report, None if counter is None else counter.add)
+        fits = len(self.features_) <= np.iinfo(np.int32).max
+        self._leaf_of_row = leaves.astype(np.int32) if fits else leaves
+
     def partial_fit(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
-        """Adds a chunk of rows to the tree, or clusters the features again with changed parameters.
+        """Adds a chunk of rows to the tree.
 
         The tree does not depend on how the rows are divided into chunks, unless `forget` is set: then all earlier rows
-        lose that share of their weight first.
+        lose that share of their weight first. `labels_` are those of the last chunk. They are computed when they are
+        first used, from a copy of the chunk if it is in memory.
 
         Parameters
         ----------
         X : array (n, d), data frame, path, stream or ClusterFeatures, default None
-            The rows, as `fit` takes them, or cluster features. None adds no rows and clusters again with the current
-            `n_clusters`, `distance_threshold`, `linkage`, `mode` and `algorithm`. The parameters of the tree are fixed
-            by the first chunk.
+            The rows, as `fit` takes them, or cluster features. None adds no rows, and is the same as `recut()`. The
+            parameters of the tree are fixed by the first chunk.
         y : ignored
             For compatibility with scikit-learn.
         sample_weight : array (n,) or float, default None
@@ -201,31 +256,91 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         """
         self._check_parameters()
         if X is None:
-            return self.cluster_again()
+            return self.recut()
         if isinstance(X, ClusterFeatures):
             if sample_weight is not None:
                 raise ValueError("cluster features have weights of their own: leave sample_weight out")
             with self._forgetting():
                 return self.insert(X)
         if hasattr(self, "tree_"):
-            source = rows_for(self, X, sample_weight, reset=False)
+            source = self._source(X, sample_weight)
             with self._forgetting():
                 self._insert(self.tree_, source)
         else:
             with self._unchanged_by_failure():
-                self._insert(self._new_tree(), rows_for(self, X, sample_weight, reset=True))
+                tree = self._new_tree()
+                source = self._source(X, sample_weight, reset=True)
+                self._insert(tree, source)
+        self._batch = self._kept(X, self._directed(source))
         return self
+
+    def _kept(self, X: Any, source: RowSource) -> RowSource | None:
+        """The rows of X later, as the tree takes them: a copy of those in memory; None if they cannot be had again."""
+        if not source.in_memory or _is_mapped(X):
+            return source if source.repeatable else None
+        if self.max_memory is not None:
+            return None
+        copy: Any = np.concatenate([chunk.rows for chunk in source.chunks()])
+        return source_of(Chunk(copy, START, Position(1, 0), checked=True))
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        if state.get("_batch") is not None:  # the labels of a batch are not kept
+            state = {**state, "_batch": None, "_leaf_of_row": None, "_labels": None}
+        return state
+
+    # -- the labels of rows
 
     @property
     def labels_(self) -> NDArray[np.int64]:
-        """The cluster of each row given to `fit`."""
-        self._require_fitted()
+        """The cluster of each row given to `fit`, or of the last rows given to `partial_fit`."""
+        leaves = self._known_leaves(AttributeError)
         if self._labels is None:
-            raise AttributeError(
-                "there are no labels_ after partial_fit, after load, and after fit of a stream, because the rows are "
-                "not kept: use predict"
-            )
+            self._labels = _labels_of_rows(self.subcluster_labels_, leaves)
         return self._labels
+
+    def _known_leaves(self, error: type[Exception]) -> NDArray[np.int32 | np.int64]:
+        """The leaf of each row; raises the error if the rows are not known."""
+        self._require_fitted()
+        if self._leaf_of_row is None and self._batch is not None:
+            self._find_leaves(self._batch)
+        if self._leaf_of_row is None:
+            raise error(
+                "there are no labels_ after load, after fit or partial_fit of a stream, because the rows are not kept, "
+                "after partial_fit of cluster features, and after partial_fit with max_memory: use predict"
+            )
+        return self._leaf_of_row
+
+    def cut(self, n_clusters: Any = None, height: Any = None, *, X: Any = None, **options: Any) -> NDArray[np.int64]:
+        """Returns a label for each row: the dendrogram cut into other numbers of clusters, or at other heights.
+
+        The model stays as it is; `recut` changes it. A cut takes time linear in the number of leaves and of rows.
+
+        Parameters
+        ----------
+        n_clusters : int or list of int, default None
+            Cut into this many clusters.
+        height : float or list of float, default None
+            Cut at this height.
+        X : array (n, d), data frame, path or stream, default None
+            The rows, as `fit` takes them. None takes the rows of `labels_`, without another search.
+        **options : optional
+            The other options of `Dendrogram.cut`.
+
+        Returns
+        -------
+        int64 array (n,), or (n, k) for a list of k numbers
+            The labels of the rows; column i belongs to number i of the list.
+
+        Raises
+        ------
+        ValueError
+            There is no such cut, or X is None and there are no `labels_`.
+        """
+        self._require_fitted()
+        labels = self.dendrogram_.cut(n_clusters=n_clusters, height=height, **options)
+        leaves = self._known_leaves(ValueError) if X is None else self._leaf_of(self._directed(self._source(X)))
+        return _labels_of_rows(labels, leaves)
 
     @property
     def _n_features_out(self) -> int:
@@ -252,10 +367,9 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
             A value is not finite, or the columns differ from those given to `fit`.
         """
         self._require_fitted()
-        source = rows_for(self, X, reset=False)
-        return labels_in_place(self.subcluster_labels_, self._nearest_leaf(source))
+        return self._labels_of(self._source(X))
 
-    def transform(self, X: Any) -> NDArray[Any]:
+    def transform(self, X: Any) -> NDArray[np.floating[Any]]:
         """Returns the distance of each row to the mean of each cluster, by the metric of the model.
 
         Parameters
@@ -276,7 +390,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         from scipy.spatial.distance import cdist
 
         self._require_fitted()
-        source = rows_for(self, X, reset=False)
+        source = self._source(X)
         if not source.in_memory:
             raise TypeError(
                 "transform returns a number for each row and cluster, too many for a file or stream: pass it chunk by "
@@ -284,11 +398,15 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
             )
         rows = np.concatenate(list(self._projected(source)))
         distances = cdist(rows, self.cluster_centers_, self._metric)
-        finite: NDArray[Any] = np.nan_to_num(distances, nan=1.0, copy=False).astype(rows.dtype, copy=False)
+        finite: NDArray[np.floating[Any]] = np.nan_to_num(distances, nan=1.0, copy=False).astype(rows.dtype, copy=False)
         return finite
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Returns minus the sum of squared Euclidean distances of the rows to the mean of their cluster.
+
+        With more clusters each row has a nearer centre, new rows too. So `GridSearchCV` over `n_clusters` takes the
+        largest number of its grid, or nearly so. Choose the number by `choose_k`, and use the score to compare models
+        with the same number of clusters, such as other linkages or `max_leaves`. Noise is not counted.
 
         Parameters
         ----------
@@ -307,11 +425,14 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         self._require_fitted()
         centers = self.cluster_centers_
         total = 0.0
-        source = self._directed(rows_for(self, X, sample_weight, reset=False))
+        source = self._directed(self._source(X, sample_weight))
         for chunk in map(source.checked, source.chunks()):
             labels = self.subcluster_labels_[self._leaf_of(source_of(chunk))]
-            squared = ((chunk.rows - centers[labels]) ** 2).sum(axis=1, dtype=np.float64)
-            total += float(squared.sum() if chunk.weight is None else chunk.weight @ squared)
+            rows, weight = chunk.rows, chunk.weight
+            if (noise := labels < 0).any():
+                rows, labels, weight = rows[~noise], labels[~noise], None if weight is None else weight[~noise]
+            squared = ((rows - centers[labels]) ** 2).sum(axis=1, dtype=np.float64)
+            total += float(squared.sum() if weight is None else weight @ squared)
         return -total
 
     # -- files
@@ -335,7 +456,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         """Returns the model that a file holds.
 
         The model predicts the same labels and continues with `partial_fit` as the saved model would, to the bit.
-        `set_params(n_clusters=…).partial_fit()` cuts its dendrogram without clustering again.
+        `recut(n_clusters=…)` cuts its dendrogram without clustering again.
 
         Parameters
         ----------
@@ -357,3 +478,17 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
 
         model: Self = load_as(cls, path)
         return model
+
+
+def _labels_of_rows(leaf_labels: NDArray[np.int64], leaf_of_row: NDArray[np.int32 | np.int64]) -> NDArray[np.int64]:
+    """The label of each row, or its labels if `leaf_labels` has several columns."""
+    labels = np.empty((len(leaf_of_row), *leaf_labels.shape[1:]), dtype=np.int64)
+    for begin in range(0, len(labels), _BLOCK):
+        some = slice(begin, begin + _BLOCK)
+        np.take(leaf_labels, leaf_of_row[some], axis=0, out=labels[some], mode="clip")
+    return labels
+
+
+def _is_mapped(rows: Any) -> bool:
+    """Whether the rows are part of a file, which is not copied as a whole."""
+    return isinstance(rows, np.memmap) or (isinstance(rows, np.ndarray) and _is_mapped(rows.base))

@@ -24,14 +24,17 @@ from .checks import (
     as_threads,
     as_threshold,
 )
+from .cluster_results import ClusterResults
 from .dendrogram import Dendrogram
 from .directions import METRICS
 from .features import ClusterFeatures
+from .labelled import LeafCounter
 from .linkage import cluster_features, matching_distance
+from .names import Absorption, Algorithm, CFDistance, Method, Mode, ModelMetric
 from .progress import Report, reporter
 from .rows import Chunk, RowSource, source_of
 from .rows.direction_source import DirectionSource
-from .rows.passes import gathered
+from .rows.passes import ForEachChunk, gathered
 from .rows.projected_source import ProjectedSource, Projection
 from .tree import CFTree
 
@@ -42,8 +45,16 @@ class Clustering:
 
     dendrogram: Dendrogram
     made_by: tuple[str, str, str]  # linkage, mode, algorithm
-    leaf_labels: NDArray[np.int64]
-    centers: Floats
+    leaf_labels: NDArray[np.int64]  # -1 for noise
+
+
+@dataclass(frozen=True)
+class AdaptiveCut:
+    """The options of a cut by more than a number or a height, and the parameters it was made with."""
+
+    n_clusters: int | None
+    distance_threshold: float | None
+    options: dict[str, Any]
 
 
 class Refined:
@@ -54,19 +65,21 @@ class Refined:
         self._may_list = may_list
         self._index: _core.NearestIndex | None = None
 
-    def _assign(self, source: RowSource, threads: int, report: Report | None) -> NDArray[np.int64]:
+    def _assign(
+        self, source: RowSource, threads: int, report: Report | None, also: ForEachChunk | None = None
+    ) -> NDArray[np.int64]:
         index = self._index = self._index or _core.NearestIndex(self.features.mean, may_list=self._may_list)
 
         def nearest(chunk: Chunk, inner: Report | None) -> NDArray[np.int64]:
             return index.nearest(source.checked(chunk).rows, threads, inner)
 
-        return gathered(source, nearest, report)
+        return gathered(source, nearest, report, also)
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_index": None}
 
 
-class AggregateModel:
+class AggregateModel(ClusterResults):
     """A tree and the clustering of its leaves, with the parameters of `Betula`.
 
     The leaves are clustered when a result is first used.
@@ -77,16 +90,16 @@ class AggregateModel:
         n_clusters: int | None = None,
         *,
         distance_threshold: float | None = None,
-        linkage: str = "ward",
-        metric: str = "euclidean",
+        linkage: Method = "ward",
+        metric: ModelMetric = "euclidean",
         projection: int | None = None,
         max_leaves: int | None = 25_000,
         max_memory: int | str | None = None,
         threshold: float = 0.0,
-        distance: str | None = None,
-        absorption: str | None = None,
-        mode: str = "linkage",
-        algorithm: str = "auto",
+        distance: CFDistance | None = None,
+        absorption: Absorption | None = None,
+        mode: Mode = "linkage",
+        algorithm: Algorithm = "auto",
         refine: int = 0,
         forget: float | None = None,
         n_jobs: int | None = None,
@@ -115,8 +128,8 @@ class AggregateModel:
     _metric: str  # of the rows in the tree
     _projection: Projection | None  # of the rows in the tree
     _clustering: Clustering | None
-    _labels: NDArray[np.int64] | None
     _refined: Refined | None
+    _adaptive: AdaptiveCut | None = None  # lasts until `fit`, another cut, or a change of its parameters
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         names = list(inspect.signature(AggregateModel.__init__).parameters)[1:]
@@ -146,7 +159,7 @@ class AggregateModel:
         Self
             The model itself.
         """
-        source = X if isinstance(X, ClusterFeatures) else source_of(X)
+        source = X if isinstance(X, ClusterFeatures) else self._source(X)
         projected = isinstance(X, ClusterFeatures) and self.projection is not None
         if not hasattr(self, "tree_"):
             if projected:
@@ -180,7 +193,7 @@ class AggregateModel:
         before = tree.n_points, tree.n_leaves
         try:
             rows = source if isinstance(source, ClusterFeatures) else self._directed(source)
-            tree.insert(rows, progress=reporter(self.progress, "tree"))
+            tree.insert(rows, progress=self.progress)
         except BaseException:
             if (tree.n_points, tree.n_leaves) != before:  # an interrupt keeps the rows inserted so far
                 self._take(tree)
@@ -194,16 +207,40 @@ class AggregateModel:
         """Sets the tree and drops what was computed from earlier leaves."""
         self.tree_ = tree
         tree.n_jobs = self.n_jobs
-        self._clustering = None
-        self._labels = None
         self._refined = None
+        self._labelled = None
+        self._set_clustering(None)
 
-    def _nearest_leaf(self, source: RowSource) -> NDArray[np.int64]:
-        return self._leaf_of(self._directed(source), reporter(self.progress, "nearest leaves"))
+    def _set_clustering(self, clustering: Clustering | None) -> None:
+        """Sets the clustering and drops what was computed from an earlier one."""
+        self._clustering = clustering
+        self._clusters = None
+        self._table = None
 
-    def _leaf_of(self, source: RowSource, report: Report | None = None) -> NDArray[np.int64]:
-        """The nearest leaf of each row, for rows as the tree takes them."""
-        return (self._refined or self.tree_)._assign(source, as_threads(self.n_jobs), report)
+    def _source(self, X: Any, sample_weight: Any = None, *, reset: bool = False) -> RowSource:
+        """The rows of X. With `reset`, the model takes over their width and names."""
+        return source_of(X, sample_weight)
+
+    def _leaf_of(
+        self, source: RowSource, report: Report | None = None, also: ForEachChunk | None = None
+    ) -> NDArray[np.int64]:
+        """The nearest leaf of each row, for rows as the tree takes them.
+
+        `also` is called with each chunk and its leaves.
+        """
+        return (self._refined or self.tree_)._assign(source, as_threads(self.n_jobs), report, also)
+
+    def _labels_of(self, source: RowSource, also: ForEachChunk | None = None) -> NDArray[np.int64]:
+        """The cluster of each row: that of its exactly nearest leaf."""
+        with reporter(self.progress, "nearest leaves") as report:
+            leaves = self._leaf_of(self._directed(source), report, also)
+        return labels_in_place(self.subcluster_labels_, leaves)
+
+    def _count_labelled(self, counter: LeafCounter) -> None:
+        """Takes over the rows labelled to each leaf; tables and centres are those of these rows from now on."""
+        self._labelled = counter.result()
+        self._clusters = None
+        self._table = None
 
     def _directed(self, source: RowSource) -> RowSource:
         """The rows as the tree takes them: projected, and of unit length if the metric compares directions."""
@@ -258,11 +295,21 @@ class AggregateModel:
         made_by = (self.linkage, self.mode, self.algorithm)
         usable = known is not None and known.made_by == made_by
         dendrogram = known.dendrogram if known is not None and usable else self._new_dendrogram()
+        return Clustering(dendrogram, made_by, self._cut(dendrogram))
+
+    def _cut(self, dendrogram: Dendrogram) -> NDArray[np.int64]:
+        options = self._cut_options
         if self.distance_threshold is not None:
-            labels = dendrogram.cut(height=self.distance_threshold)
-        else:
-            labels = dendrogram.cut(n_clusters=1 if self.n_clusters is None else self.n_clusters)
-        return Clustering(dendrogram, made_by, labels, means_of_groups(self.features_, labels))
+            return dendrogram.cut(height=self.distance_threshold, **options)
+        uncut = 1 if self.n_clusters is None and not options else self.n_clusters
+        return dendrogram.cut(n_clusters=uncut, **options)
+
+    @property
+    def _cut_options(self) -> dict[str, Any]:
+        """The options of an adaptive cut; none if the parameters were set anew since."""
+        cut = self._adaptive
+        now = (self.n_clusters, self.distance_threshold)
+        return {} if cut is None or (cut.n_clusters, cut.distance_threshold) != now else cut.options
 
     def _new_dendrogram(self) -> Dendrogram:
         features = self.features_
@@ -283,40 +330,60 @@ class AggregateModel:
         """The clustering of the current leaves, computed on first use."""
         self._require_fitted()
         if self._clustering is None:
-            self._clustering = self._cluster(known)
+            self._set_clustering(self._cluster(known))
+        assert self._clustering is not None
         return self._clustering
 
-    def cluster_again(self) -> Self:
-        """Clusters the leaves with the current parameters; a known dendrogram of the same linkage is only cut again.
+    def recut(
+        self,
+        n_clusters: int | None = None,
+        *,
+        distance_threshold: float | None = None,
+        height: float | None = None,
+        **options: Any,
+    ) -> Self:
+        """Cuts the dendrogram elsewhere: labels, centres and tables change at once.
+
+        Nothing is clustered again, unless `set_params` changed `linkage`, `mode` or `algorithm` before. The parameters
+        `n_clusters` and `distance_threshold` become those of the new cut. It takes time linear in the number of leaves
+        and, if `labels_` are used, of rows.
+
+        Parameters
+        ----------
+        n_clusters : int, default None
+            Cut into this many clusters.
+        distance_threshold : float, default None
+            Cut at this height.
+        height : float, default None
+            Another name of `distance_threshold`, as in `Dendrogram.cut`.
+        **options : optional
+            The other options of `Dendrogram.cut`. The model and its file remember them until `fit`, another cut, or
+            `set_params` of `n_clusters` or `distance_threshold`. Leaves may be noise then: their rows have label -1.
 
         Returns
         -------
         Self
-            The model itself.
+            The model itself. Without any argument it is cut as its parameters say.
+
+        Raises
+        ------
+        ValueError
+            There is no such cut. The model is left as it was before the call.
         """
-        self._check_parameters()
-        self._require_fitted()
+        if height is not None and distance_threshold is not None:
+            raise ValueError("height is another name of distance_threshold: give only one of them")
+        threshold = height if distance_threshold is None else distance_threshold
         with self._unchanged_by_failure():
-            known, refined = self._clustering, self._refined
-            self._take(self.tree_)
-            self._refined = refined
+            if options or n_clusters is not None or threshold is not None:
+                self.n_clusters, self.distance_threshold = n_clusters, threshold
+                self._adaptive = AdaptiveCut(n_clusters, threshold, options) if options else None
+            self._check_parameters()
+            self._require_fitted()
+            self.tree_.n_jobs = self.n_jobs
+            known = self._clustering
+            self._set_clustering(None)
             self._cluster_now(known)
         return self
-
-    def labels_of(self, X: Any) -> NDArray[np.int64]:
-        """Returns the cluster of each row: the cluster of its exactly nearest leaf.
-
-        Parameters
-        ----------
-        X : array (n, d), data frame, path or stream
-            The rows, as `CFTree.insert` takes them.
-
-        Returns
-        -------
-        int64 array (n,)
-            The labels.
-        """
-        return labels_in_place(self.subcluster_labels_, self._nearest_leaf(source_of(X)))
 
     @property
     def features_(self) -> ClusterFeatures:
@@ -347,29 +414,13 @@ class AggregateModel:
 
     @property
     def subcluster_labels_(self) -> NDArray[np.int64]:
-        """The cluster of each feature, (m,); the heaviest cluster is 0."""
+        """The cluster of each feature, (m,); the heaviest cluster is 0, and noise is -1."""
         return self._cluster_now().leaf_labels
 
-    @property
-    def cluster_centers_(self) -> Floats:
-        """The mean of each cluster, (n_clusters_, d)."""
-        return self._cluster_now().centers
 
-    @property
-    def n_clusters_(self) -> int:
-        """The number of clusters."""
-        return len(self.cluster_centers_)
+AggregateModel.__init__.__qualname__ = "Betula.__init__"  # the name in the error for a wrong parameter
 
 
 def labels_in_place(leaf_labels: NDArray[np.int64], leaf_of_row: NDArray[np.int64]) -> NDArray[np.int64]:
     """Replaces the leaf of each row by its label, in place: allocating a second array takes time."""
     return np.take(leaf_labels, leaf_of_row, out=leaf_of_row, mode="clip")
-
-
-def means_of_groups(features: ClusterFeatures, labels: NDArray[np.int64]) -> Floats:
-    """The mean of each cluster; sums are relative to a point of the data, so that data far from 0 lose no digits."""
-    weight = np.bincount(labels, features.weight)
-    origin = features.mean[0]
-    sums = [np.bincount(labels, features.weight * column) for column in (features.mean - origin).T]
-    means: Floats = origin + np.stack(sums, axis=1) / weight[:, None]
-    return means

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from .checks import MODES, as_choice, as_method
 from .criteria import Scores, centre_scores, height_gaps, resampling_scores
 from .features import ClusterFeatures
+from .names import Method, Mode
 from .nodes import above
 
 if TYPE_CHECKING:
@@ -45,6 +46,16 @@ class Suggestion:
     scores : dict {str: float64 array}
         The scores of each k, NaN where a criterion is not defined. Of "Davies-Bouldin" the least is best, of the others
         the greatest. "gap error" and "reference stability" are what "gap" and "stability" are compared with.
+
+    Examples
+    --------
+    >>> import numpy as np, silverbirch as sb
+    >>> X = np.random.default_rng(0).uniform(size=(100, 2))
+    >>> suggestion = sb.Dendrogram(sb.linkage(X, "ward"), X).suggest(k_max=10)
+    >>> suggestion.n_clusters is None
+    True
+    >>> suggestion.k.tolist()
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
     """
 
     n_clusters: int | None
@@ -132,10 +143,10 @@ class Suggestion:
 
 
 def suggested(
-    dendrogram: Dendrogram, k_max: int, method: str, mode: str, n_draws: int, random_state: int
+    dendrogram: Dendrogram, k_max: int, method: Method, mode: Mode, n_draws: int, random_state: int
 ) -> Suggestion:
     """The answer of `Dendrogram.suggest`."""
-    method = as_method(method, as_choice(mode, "mode", MODES), "method")
+    as_method(method, as_choice(mode, "mode", MODES), "method")
     top = _top(dendrogram)
     k_max = min(k_max, top.n_leaves // 2)
     if k_max < 3:

@@ -268,7 +268,7 @@ def test_ids_may_change_to_a_type_that_fits_but_text_never_becomes_a_number(tmp_
 def test_csv_and_npy_are_written_without_pyarrow_and_parquet_says_how_to_get_it(tmp_path):
     code = (
         "import sys; sys.modules['pyarrow'] = None\n"
-        "from silverbirch.pipeline.labels import label_writer\n"
+        "from silverbirch.pipeline.labels import LEFT_OUT, label_writer\n"
         "for name in ('l.csv', 'l.tsv.gz', 'l.npy'):\n"
         "    with label_writer(name) as out: out.write([1, 2])\n"
         "try: label_writer('l.parquet')\n"

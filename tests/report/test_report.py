@@ -115,18 +115,39 @@ def test_the_table_of_clusters_is_that_of_the_labelled_rows():
 
 
 @pytest.mark.parametrize("max_leaves", [40, 25_000])
-def test_clusters_add_up_to_the_whole_and_their_squares_to_the_cut(max_leaves):
-    model = fitted(3000, k=6, max_leaves=max_leaves)
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_clusters_add_up_to_the_whole_and_their_squares_to_the_cut(method, max_leaves):
+    rows = blobs(3000, 3, 6)
+    model = getattr(sb.Betula(6, max_leaves=max_leaves), method)(rows)
     clusters = clusters_of(model, None)
-    assert clusters.features.weight.sum() == 3000
-    np.testing.assert_allclose(clusters.features.sse.sum(), model.dendrogram_.sse(6))
-    np.testing.assert_allclose(clusters.features.total().mean, clusters.total.mean)
+    assert clusters.table.weight.sum() == clusters.rows == 3000
+    expected = model.dendrogram_.sse(6) if method == "partial_fit" else -model.score(rows)
+    np.testing.assert_allclose(clusters.sse, expected)
+    mean = clusters.table.weight @ clusters.table.center / 3000
+    np.testing.assert_allclose(mean, clusters.total.mean[0])
+
+
+@pytest.mark.parametrize("max_leaves", [10, 40])
+def test_the_counts_of_the_page_are_those_of_the_labels(max_leaves):
+    model = sb.Betula(6, max_leaves=max_leaves).fit(np.random.default_rng(0).normal(size=(3000, 3)))
+    assert not np.array_equal(np.bincount(model.subcluster_labels_, model.features_.weight), np.bincount(model.labels_))
+    _, whole, *lines = cluster_rows(model)
+    assert [as_number(line[1]) for line in lines] == np.bincount(model.labels_).tolist()
+    assert as_number(whole[1]) == 3000
+
+
+def test_the_page_says_whose_counts_it_shows():
+    rows = blobs(1000)
+    assert "rows by their labels" in page_of(sb.Betula(4, max_leaves=50).fit(rows)).text
+    absorbed = page_of(sb.Betula(4, max_leaves=50).partial_fit(rows)).text
+    assert "rows as the leaves absorbed them" in absorbed
+    assert "rows by their labels" not in absorbed
 
 
 def test_data_far_from_the_origin_has_the_same_spread():
     rows = blobs().round(3)
     near, far = (clusters_of(sb.Betula(n_clusters=4).fit(rows + shift), None) for shift in (0, 1e8))
-    np.testing.assert_allclose(far.features.sse, near.features.sse, rtol=1e-5)
+    np.testing.assert_allclose(far.table.rmsd, near.table.rmsd, rtol=1e-5)
 
 
 def test_clusters_come_by_size_and_the_rest_is_counted():
@@ -149,12 +170,15 @@ def test_of_many_columns_those_are_named_that_differ_most():
     head, whole, *lines = cluster_rows(model)
     assert head[-1] == "differs most from all rows in"
     assert whole[-1] == ""
-    means = digits.groupby(model.labels_).mean() - digits.mean()
+    means = digits.groupby(model.labels_).mean()
+    effects = ((means - digits.mean()) / digits.std(ddof=0)).fillna(0)
     for line in lines:
-        difference = means.loc[int(line[0])]
-        named = re.findall(r"(pixel_\d_\d) [\d.]+ \(([+−][\d.]+)\)", line[-1])
-        assert [name for name, _ in named] == list(difference.abs().sort_values(ascending=False).index[:4])
-        np.testing.assert_allclose([as_number(v) for _, v in named], difference[[n for n, _ in named]], atol=0.006)
+        label = int(line[0])
+        named = re.findall(r"(pixel_\d_\d) ([\d.]+) \(([+−][\d.]+) s\.d\.\)", line[-1])
+        found = [name for name, _, _ in named]
+        assert found == list(effects.loc[label].abs().sort_values(ascending=False, kind="stable").index[:4])
+        np.testing.assert_allclose([as_number(v) for _, v, _ in named], means.loc[label, found], atol=0.006)
+        np.testing.assert_allclose([as_number(e) for _, _, e in named], effects.loc[label, found], atol=0.006)
 
 
 def test_names_are_given_or_the_models_or_numbers():
@@ -276,7 +300,7 @@ def test_a_line_at_the_cut_is_drawn_only_where_it_separates_the_merges():
             assert heights[: 60 - k].max() <= _cut_height(model) <= heights[60 - k :].min()
         found.add(bool(separates))
     assert found == {True, False}
-    model = fitted().set_params(n_clusters=None, distance_threshold=12.5).partial_fit()
+    model = fitted().recut(height=12.5)
     assert _cut_height(model) == 12.5
 
 

@@ -77,7 +77,7 @@ def test_the_package_safetensors_reads_our_files(path):
     assert json.loads(metadata["state"]) == STATE
     assert {k: metadata[k] for k in ("format", "version", "kind")} == {
         "format": "silverbirch",
-        "version": "2",
+        "version": "3",
         "kind": "thing",
     }
 
@@ -92,7 +92,7 @@ def test_the_layout_is_the_documented_one(path):
     content = path.read_bytes()
     (length,) = struct.unpack("<Q", content[:8])
     assert length % 8 == 0
-    start = b'{"__metadata__":{"format":"silverbirch","version":"2","sha256":"'
+    start = b'{"__metadata__":{"format":"silverbirch","version":"3","sha256":"'
     assert content[8:].startswith(start)
     place = 8 + len(start)
     digest = content[place : place + 64]
@@ -318,10 +318,10 @@ def test_a_pipe_is_refused_and_not_waited_for(path):
         container.read(path)
 
 
-@pytest.mark.parametrize("version", ["3", "10", "123456789"])
+@pytest.mark.parametrize("version", ["4", "10", "123456789"])
 def test_a_file_of_a_newer_format_asks_for_an_update(path, version):
     content = sealed(header_of({}, version=version)[:-2] + b',"and_then":"what nobody knows yet"}')
-    assert_refused(path, content, rf"has format {version}, this version reads up to 2: update silverbirch")
+    assert_refused(path, content, rf"has format {version}, this version reads up to 3: update silverbirch")
 
 
 def test_a_file_of_another_kind_is_refused(path):

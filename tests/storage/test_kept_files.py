@@ -92,7 +92,7 @@ def test_kept_models(folder, name):
     np.testing.assert_allclose(model.cluster_centers_, means, rtol=1e-12)
     np.testing.assert_array_equal(model.subcluster_labels_, model.dendrogram_.cut(3))  # 0.1 numbered by the first row
 
-    np.testing.assert_array_equal(model.set_params(n_clusters=1).partial_fit().predict(ROWS), 0)
+    np.testing.assert_array_equal(model.recut(n_clusters=1).predict(ROWS), 0)
     assert model.set_params(n_clusters=3).partial_fit(ROWS).tree_.n_points == 120
     np.testing.assert_array_equal(by_first_occurrence(model.predict(ROWS)), GROUPS)
 

@@ -138,7 +138,7 @@ def test_a_loaded_model_is_cut_again_without_clustering_again(path, make, monkey
     monkeypatch.setattr("silverbirch.model.cluster_features", lambda *_, **__: pytest.fail("clustered again"))
     for k in {1, min(3, len(model.features_))}:
         for one in (model, again):
-            one.set_params(n_clusters=k, distance_threshold=None).partial_fit()
+            one.recut(n_clusters=k)
         assert_same_model(model, again)
 
 
@@ -153,9 +153,9 @@ def test_the_same_model_gives_the_same_bytes_and_so_does_a_loaded_one(path, make
 
 
 def test_another_linkage_of_a_loaded_model_is_that_of_the_leaves(path):
-    again = by_file(fitted(), path).set_params(linkage="average").partial_fit()
-    expected = fitted(distance="ward").set_params(linkage="average").partial_fit()
-    assert state(again, X) == state(expected, X)
+    again = by_file(fitted(), path).set_params(linkage="average").recut()
+    expected = fitted(distance="ward").set_params(linkage="average").recut()
+    assert state(again, X)[:-1] == state(expected, X)[:-1]  # without labels_, which are not in the file
 
 
 def test_a_model_that_was_not_clustered_yet_clusters_after_loading(path):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from ..labelled import LeafCounter
 from ..model import AggregateModel
 from ..pipeline.budget import model_memory
 from ..pipeline.preparation import Preparation
@@ -68,19 +70,16 @@ def cluster(
         check_cut(clusters, height, labels)
         if clusters is not None and clusters > max_leaves:
             raise ValueError(f"-k {clusters} but at most {max_leaves} features: raise --max-leaves")
+        names: dict[str, Any] = {"linkage": linkage, "mode": mode, "algorithm": algorithm}
+        names |= {"metric": metric, "distance": distance, "absorption": absorption}
         estimator = AggregateModel(
             clusters,
             distance_threshold=height,
-            linkage=linkage,
-            metric=metric,
-            mode=mode,
-            algorithm=algorithm,
             max_leaves=max_leaves,
             max_memory=model_memory(max_memory),
             threshold=threshold,
-            distance=distance,
-            absorption=absorption,
             n_jobs=jobs,
+            **names,
         )
         estimator._new_tree()  # checks the parameters before anything is read
     reading = Reading(inputs, columns, numeric_only, id_column, Preparation(missing, scale, metric))
@@ -108,8 +107,10 @@ def _cluster_rows(job: Job) -> RunState:
     state = job.run_state(aggregation)
     labels = job.outputs.paths["labels"]
     if labels is not None:
+        counter = LeafCounter(job.model.features_)
         with job.record.phase("label"):
-            job.record.counts |= write_labels(labels, aggregation.source, state, job.model, job.voice)
+            job.record.counts |= write_labels(labels, aggregation.source, state, job.model, job.voice, counter)
+        job.model._count_labelled(counter)
     _write(job, state)
     return state
 

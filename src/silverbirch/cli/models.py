@@ -85,7 +85,7 @@ def cut(
     parameters = {"n_clusters": clusters, "distance_threshold": height}
     record = Record("cut", parameters, [{"name": str(model)}, *({"name": name} for name in inputs or [])])
     with record.phase("cut"):
-        estimator.set_params(**parameters, n_jobs=jobs).cluster_again()
+        estimator.set_params(n_jobs=jobs).recut(clusters, height=height)
     record.counts |= {"rows": estimator.tree_.n_points, "features": estimator.tree_.n_leaves}
     record.counts["clusters"] = estimator.n_clusters_
     record.outputs = outputs.wanted()
@@ -119,7 +119,7 @@ def report(
     Outputs({"report": out}, force).check([str(model)] if record is None else [str(model), str(record)])
     estimator, state = read_model(model)
     if clusters is not None or height is not None:
-        estimator.set_params(n_clusters=clusters, distance_threshold=height).cluster_again()
+        estimator.recut(clusters, height=height)
     write_page(out, estimator, state, state.record if record is None else _read_record(record))
 
 

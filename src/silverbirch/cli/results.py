@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..labelled import LeafCounter
 from ..model import AggregateModel
 from ..pipeline.labelling import label_rows
 from ..pipeline.labels import label_writer
@@ -20,8 +21,18 @@ from .console import Voice
 from .progress import pass_progress
 
 
-def write_labels(path: Path, source: RowSource, state: RunState, model: AggregateModel, voice: Voice) -> dict[str, int]:
-    """Labels the rows in a second pass; returns the numbers of rows with a label and of rows left out."""
+def write_labels(
+    path: Path,
+    source: RowSource,
+    state: RunState,
+    model: AggregateModel,
+    voice: Voice,
+    counter: LeafCounter | None = None,
+) -> dict[str, int]:
+    """Labels the rows in a second pass; returns the numbers of rows with a label and of rows left out.
+
+    `counter` sums up the rows of each leaf.
+    """
     with_ids = state.id_column is not None
     with (
         label_writer(path, id_name=state.id_column, force=True) as writer,
@@ -31,7 +42,9 @@ def write_labels(path: Path, source: RowSource, state: RunState, model: Aggregat
         def after_chunk(rows: int, position: Position) -> None:
             progress.update("labels", rows, position)
 
-        counts = label_rows(source, state.preparation, model, writer, with_ids=with_ids, after_chunk=after_chunk)
+        counts = label_rows(
+            source, state.preparation, model, writer, with_ids=with_ids, after_chunk=after_chunk, counter=counter
+        )
     return dict(zip(("labelled", "unlabelled"), counts, strict=True))
 
 
@@ -45,9 +58,15 @@ def write_page(path: Path, model: AggregateModel, state: RunState, record: dict[
     from ..report import write_report
 
     how = state.preparation
-    known = how.shift is not None and how.factor is not None and how.metric == "euclidean"
-    scale = (how.shift, how.factor) if known else None
-    write_report(path, model, title=_title(state), record=record, column_names=state.columns, scale=scale, force=True)
+    write_report(
+        path,
+        model,
+        title=_title(state),
+        record=record,
+        column_names=state.columns,
+        inverse_transform=how.undo if how.can_be_undone else None,
+        force=True,
+    )
 
 
 def _title(state: RunState) -> str:

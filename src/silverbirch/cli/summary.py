@@ -53,11 +53,12 @@ def _costs(measured: dict[str, Any]) -> list[tuple[str, str]]:
 
 def say_clusters(voice: Voice, record: Record, state: RunState, model: AggregateModel) -> None:
     """Prints the summary of a run with the number, sizes and rmsd of the clusters."""
-    k = model.n_clusters_
-    weights = np.bincount(model.subcluster_labels_, model.features_.weight)
-    sizes = f"{k:,}" + (f", of {weights.min():,.12g} to {weights.max():,.12g} rows" if k > 1 else "")
+    table = model.clusters_
+    k, rows, weight = len(table), table.rows, table.weight
+    sizes = f"{k:,}" + (f", of {rows.min():,} to {rows.max():,} rows" if k > 1 else "")
     if "labelled" in record.counts:
         sizes += f"; {record.counts['labelled']:,} rows labelled"
         if record.counts["unlabelled"]:
             sizes += f", {record.counts['unlabelled']:,} left out"
-    say_run(voice, record, state, [("clusters", sizes), ("rmsd", f"{model.dendrogram_.rmsd(k):.6g}")])
+    rmsd = float(np.sqrt(weight @ table.rmsd**2 / weight.sum()))
+    say_run(voice, record, state, [("clusters", sizes), ("rmsd", f"{rmsd:.6g}")])

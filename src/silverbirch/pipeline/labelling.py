@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..labelled import LeafCounter
 from ..model import AggregateModel
 from ..rows import Position, RowSource
 from .labels import LEFT_OUT, LabelWriter
@@ -20,12 +21,16 @@ def label_rows(
     *,
     with_ids: bool,
     after_chunk: Callable[[int, Position], None],
+    counter: LeafCounter | None = None,
 ) -> tuple[int, int]:
-    """Returns the numbers of rows with a label and of rows left out. Calls `after_chunk(rows so far, position)`."""
+    """Returns the numbers of rows with a label and of rows left out.
+
+    Calls `after_chunk(rows so far, position)`. `counter` sums up the rows of each leaf in the same pass.
+    """
     rows = unlabelled = 0
     for chunk in source.chunks(with_ids=with_ids):
         prepared = preparation.apply(chunk, source)
-        labels = model.labels_of(prepared)
+        labels = model._labels_of(model._source(prepared), None if counter is None else counter.add)
         if prepared.weight is not None:
             labels[prepared.weight == 0] = LEFT_OUT
             unlabelled += int(np.count_nonzero(prepared.weight == 0))

@@ -10,7 +10,7 @@ from . import numbers
 
 def accuracy_of(model: AggregateModel) -> list[str]:
     aggregated = bool(model.features_.sse.any())
-    return [_leaves(model, aggregated), _linkage(model, aggregated), *_labels(aggregated)]
+    return [_leaves(model, aggregated), _linkage(model, aggregated), *_labels(model, aggregated)]
 
 
 def linkage_name(model: AggregateModel) -> str:
@@ -50,11 +50,18 @@ def _linkage(model: AggregateModel, aggregated: bool) -> str:
     return f"Linkage: {linkage_name(model)}, {how}"
 
 
-def _labels(aggregated: bool) -> list[str]:
+def _labels(model: AggregateModel, aggregated: bool) -> list[str]:
     if not aggregated:
         return ["Labels: each row has the label of its leaf."]
+    labels = "Labels: each row has the label of the exactly nearest leaf."
+    if model.clusters_.labelled:
+        return [
+            labels,
+            "Counts, centres and rmsd of the clusters are exact: those of the labelled rows. The curve of the rmsd is "
+            "that of the rows as the leaves absorbed them, a close upper estimate.",
+        ]
     return [
-        "Labels: each row has the label of the exactly nearest leaf.",
+        labels,
         "Counts and rmsd on this page are those of the rows as the leaves absorbed them. Rows are labelled by the "
         "nearest leaf, so that the counts of labels differ a little, and the rmsd is a close upper estimate.",
     ]

@@ -1,13 +1,14 @@
-"""The table of clusters: the number of rows, the rmsd and the centre of each."""
+"""The table of clusters: the name, the number of rows, the rmsd and the centre of each."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from ..checks import Floats
+from ..cluster_table import ClusterTable, in_other_units
 from ..features import ClusterFeatures
 from ..model import AggregateModel
 from . import numbers
@@ -15,104 +16,109 @@ from .markup import Child, Html, joined, tag
 
 MOST_CLUSTERS = 200
 MOST_COLUMNS = 8  # with more columns, the table shows only those in which a cluster differs most
-_MOST_DIFFERENT = 4
 
 
-class Scale(NamedTuple):
-    """The scaling (x − shift) · factor of the columns before clustering. Centres are shown unscaled."""
-
-    shift: Floats
-    factor: Floats
+Original = Callable[[Floats], Floats]  # takes means back to the units that the rows had before they were prepared
 
 
 @dataclass(frozen=True)
 class Clusters:
-    """The feature of each cluster, the feature of all rows, and the spread of each column among the leaves."""
+    """The table of the clusters, the number of all rows with noise, their feature, and the names of the columns."""
 
-    features: ClusterFeatures
+    table: ClusterTable
+    rows: float
     total: ClusterFeatures
-    spread: Floats
     names: list[str]
-    scale: Scale | None = None
+    clustered_units: bool = True  # else those of the rows before they were scaled or otherwise transformed
 
     @property
     def few_columns(self) -> bool:
         return len(self.names) <= MOST_COLUMNS
 
     @property
-    def rmsds(self) -> Floats:
-        rmsds: Floats = np.sqrt(self.features.sse / self.features.weight)
-        return rmsds
+    def named(self) -> bool:
+        return any(self.table.name)
+
+    @property
+    def weighted(self) -> bool:
+        """Whether the weights of the rows are not all 1, so that the table shows them."""
+        return self.table.labelled and not np.array_equal(self.table.rows, self.table.weight)
+
+    @property
+    def sse(self) -> float:
+        """The sum of squared distances of the rows to the centre of their cluster."""
+        return float(self.table.weight @ self.table.rmsd**2)
 
     def value(self, column: int, value: float) -> str:
-        """The unscaled value, with enough digits to distinguish clusters."""
-        origin = 0.0 if self.scale is None else float(self.scale.shift[column])
-        return numbers.number(origin + value * self._unit(column), self._decimals(column))
-
-    def difference(self, column: int, value: float) -> str:
-        return numbers.signed(value * self._unit(column), self._decimals(column))
-
-    def _unit(self, column: int) -> float:
-        return 1.0 if self.scale is None else 1 / float(self.scale.factor[column])
+        """The value, with enough digits to distinguish clusters."""
+        return numbers.number(value, self._decimals(column))
 
     def _decimals(self, column: int) -> int | None:
-        spread = float(self.spread[column]) * self._unit(column)
+        spread = float(self.table.deviation[column])
         return numbers.decimals_for(spread, digits=4 if self.few_columns else 3) if spread > 0 else None
 
 
-def clusters_of(model: AggregateModel, column_names: list[str] | None, scale: Scale | None = None) -> Clusters:
-    leaves, labels, centers = model.features_, model.subcluster_labels_, model.cluster_centers_
+def clusters_of(model: AggregateModel, column_names: list[str] | None, original: Original | None = None) -> Clusters:
+    table, leaves, labelled = model.clusters_, model._leaves(), model._labelled
+    if original is not None:
+        table = in_other_units(table, leaves, original)
+    width = len(table.columns)
+    if column_names is not None and len(column_names) != width:
+        raise ValueError(f"{len(column_names)} column names but the model has {width} columns: one for each is needed")
     total = leaves.total()
-    sse = np.bincount(labels, leaves.sse)
-    variance = np.empty(leaves.n_dimensions)
-    for column, (means, center) in enumerate(zip(leaves.mean.T, centers.T, strict=True)):
-        sse += np.bincount(labels, leaves.weight * (means - center[labels]) ** 2)
-        variance[column] = leaves.weight @ (means - total.mean[0, column]) ** 2 / total.weight[0]
-    features = ClusterFeatures(np.bincount(labels, leaves.weight), centers, sse)
-    return Clusters(features, total, np.sqrt(variance), _names(model, column_names), scale)
-
-
-def _names(model: AggregateModel, given: list[str] | None) -> list[str]:
-    width = model.features_.n_dimensions
-    if given is not None and len(given) != width:
-        raise ValueError(f"{len(given)} column names but the model has {width} columns: one for each is needed")
-    known = given
-    if given is None and width == model.n_features_in_:  # the columns of a projection have no names
-        known = getattr(model, "feature_names_in_", None)
-    return [f"column {i}" for i in range(width)] if known is None else [str(name) for name in known]
+    rows = float(total.weight[0] if labelled is None else labelled.rows.sum())
+    return Clusters(table, rows, total, list(column_names or table.columns), original is None)
 
 
 def cluster_table(clusters: Clusters, colours: dict[int, str]) -> Html:
     """The table in HTML. `colours` has the colour of each label in the picture; it is empty if colours repeat."""
-    names = ["rows", "share", "rmsd"]
+    names = ["rows", *["weight"] * clusters.weighted, "share", "rmsd"]
     if clusters.few_columns:
         where = joined(*(tag("th", tag("bdi", name), scope="col", class_="figure") for name in clusters.names))
     else:
         where = tag("th", "differs most from all rows in", scope="col", class_="where")
     heads = (tag("th", name, scope="col", class_="figure") for name in names)
-    largest = float(clusters.features.weight.max())
-    rows = []
-    for label in range(min(MOST_CLUSTERS, len(clusters.features))):  # cluster 0 is the heaviest
+    name = tag("th", "name", scope="col") if clusters.named else None
+    table, largest = clusters.table, float(clusters.table.weight.max(initial=0.0)) or 1.0
+    lines = [_line(clusters, "all rows", "", *_all_rows(clusters), None)]
+    for label in range(min(MOST_CLUSTERS, len(table))):  # cluster 0 is the heaviest
         swatch = tag("i", class_="swatch", style=f"background: {colours[label]}") if label in colours else None
-        bar = float(clusters.features.weight[label]) / largest
-        rows.append(_row(clusters, joined(swatch, str(label)), clusters.features[label], bar))
+        weight = float(table.weight[label])
+        facts = int(table.rows[label]), weight, float(table.rmsd[label]), _where(clusters, label)
+        lines.append(_line(clusters, joined(swatch, str(label)), table.name[label], *facts, weight / largest))
     return tag(
         "table",
-        tag("thead", tag("tr", tag("th", "cluster", scope="col"), *heads, where)),
-        tag("tbody", _row(clusters, "all rows", clusters.total, None), class_="all"),
-        tag("tbody", joined(*rows, by="\n")),
+        tag("thead", tag("tr", tag("th", "cluster", scope="col"), name, *heads, where)),
+        tag("tbody", lines[0], class_="all"),
+        tag("tbody", joined(*lines[1:], by="\n")),
         class_="clusters",
     )
 
 
-def _row(clusters: Clusters, heading: Child, feature: ClusterFeatures, bar: float | None) -> Html:
-    weight, rmsd = float(feature.weight[0]), float(np.sqrt(feature.sse[0] / feature.weight[0]))
+def _all_rows(clusters: Clusters) -> tuple[float, float, float, Html]:
+    weight, sse = float(clusters.total.weight[0]), float(clusters.total.sse[0])
+    where = _coordinates(clusters, clusters.table.mean) if clusters.few_columns else tag("td", class_="where")
+    return clusters.rows, weight, float(np.sqrt(sse / weight)), where
+
+
+def _line(
+    clusters: Clusters,
+    heading: Child,
+    name: str,
+    rows: float,
+    weight: float,
+    rmsd: float,
+    where: Html,
+    bar: float | None,
+) -> Html:
     share = weight / float(clusters.total.weight[0])
-    decimals = numbers.decimals_for(float(clusters.rmsds.max()) or rmsd)
+    decimals = numbers.decimals_for(float(clusters.table.rmsd.max(initial=0.0)) or rmsd)
     return tag(
         "tr",
         tag("th", heading, scope="row"),
-        tag("td", numbers.count(weight), class_="figure"),
+        tag("td", tag("bdi", name)) if clusters.named else None,
+        tag("td", numbers.count(rows), class_="figure"),
+        tag("td", numbers.count(weight), class_="figure") if clusters.weighted else None,
         tag(
             "td",
             numbers.percent(share),
@@ -120,8 +126,13 @@ def _row(clusters: Clusters, heading: Child, feature: ClusterFeatures, bar: floa
             style=None if bar is None else f"--share: {bar:.4f}",
         ),
         tag("td", numbers.number(rmsd, decimals), class_="figure"),
-        _coordinates(clusters, feature.mean[0]) if clusters.few_columns else _most_different(clusters, feature.mean[0]),
+        where,
     )
+
+
+def _where(clusters: Clusters, label: int) -> Html:
+    center = clusters.table.center[label]
+    return _coordinates(clusters, center) if clusters.few_columns else _most_different(clusters, label)
 
 
 def _coordinates(clusters: Clusters, center: Floats) -> Html:
@@ -129,20 +140,20 @@ def _coordinates(clusters: Clusters, center: Floats) -> Html:
     return joined(*(tag("td", cell, class_="figure") for cell in cells))
 
 
-def _most_different(clusters: Clusters, center: Floats) -> Html:
-    """The columns in which the centre differs most from the mean of all rows, compared in scaled units."""
-    differences = center - clusters.total.mean[0]
-    order = np.argsort(-np.abs(differences), kind="stable")[:_MOST_DIFFERENT].tolist()
+def _most_different(clusters: Clusters, label: int) -> Html:
+    """The columns in which the centre differs most from the mean of all rows, with its value and the effect size."""
+    table = clusters.table
+    found = zip(table.distinguishing[label].tolist(), table.effect[label].tolist(), strict=True)
     items = (
         tag(
             "span",
             tag("bdi", clusters.names[column]),
             " ",
-            tag("b", clusters.value(column, float(center[column]))),
+            tag("b", clusters.value(column, float(table.center[label, column]))),
             " ",
-            tag("small", f"({clusters.difference(column, float(differences[column]))})"),
+            tag("small", f"({numbers.signed(effect, 2)} s.d.)"),
         )
-        for column in order
-        if differences[column] != 0
+        for column, effect in found
+        if effect != 0
     )
     return tag("td", joined(*items, by=" "), class_="where")

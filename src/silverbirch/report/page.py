@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,36 +15,73 @@ from ..model import AggregateModel
 from ..storage.atomic import check_free, new_file
 from . import numbers
 from .accuracy import accuracy_of, linkage_name
-from .clusters import MOST_CLUSTERS, Clusters, Scale, cluster_table, clusters_of
+from .clusters import MOST_CLUSTERS, Clusters, Original, cluster_table, clusters_of
 from .layout import figure, page, scrolling
 from .markup import Html, joined, tag
 from .pictures import MOST_BRANCHES, dendrogram_picture, rmsd_picture, themed
+from .pipelines import parts_of
 from .record import record_tables
+
+if TYPE_CHECKING:
+    from sklearn.pipeline import Pipeline
 
 _STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
 
 
 def write_report(
     path: str | os.PathLike[str],
-    model: AggregateModel,
+    model: AggregateModel | Pipeline,
     *,
     title: str = "silverbirch report",
     record: dict[str, Any] | None = None,
     column_names: Sequence[str] | None = None,
-    scale: tuple[Any, Any] | None = None,
+    inverse_transform: Original | None = None,
     force: bool = False,
 ) -> None:
     """Writes a report on a fitted model as one HTML file.
 
-    title : the heading of the page
-    record : the record of the run, in values that JSON can hold; shown as tables
-    column_names : a name for each column; None for the names the model was fitted with
-    scale : (shift, factor) of the columns if the rows were scaled by (x − shift) · factor; centres are shown unscaled
-    force : overwrite an existing file
+    The page has the dendrogram, the rmsd for each number of clusters, a table of the clusters, and what is exact.
+
+    Parameters
+    ----------
+    path : str or path
+        The file to write.
+    model : Betula or Pipeline
+        A fitted model, or a fitted scikit-learn pipeline that ends in one. If the other steps have an
+        `inverse_transform`, the centres are shown in the units before these steps.
+    title : str, default "silverbirch report"
+        The heading of the page.
+    record : dict, default None
+        The record of a run, in values that JSON can hold; shown as tables.
+    column_names : list of str, default None
+        A name for each column; None for the names that the model or the pipeline was fitted with.
+    inverse_transform : function, default None
+        Takes an array of centres, returns them in the units to show; None for that of the pipeline.
+    force : bool, default False
+        Whether to overwrite an existing file.
+
+    Raises
+    ------
+    FileExistsError
+        The file exists, and `force` is False.
+    TypeError
+        `model` is neither a model nor a pipeline that ends in one.
+    ImportError
+        matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import numpy as np, silverbirch as sb
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> X = np.random.default_rng(0).normal(size=(1000, 3)) * [1, 10, 100]
+    >>> pipeline = make_pipeline(StandardScaler(), sb.Betula(n_clusters=5)).fit(X)
+    >>> sb.write_report("clusters.html", pipeline, column_names=["mass", "length", "price"])
     """
     check_free(path, force)
-    names = None if column_names is None else list(column_names)
-    text = report_page(model, title, record, names, None if scale is None else Scale(*scale))
+    last, known_names, known_inverse = parts_of(model)
+    names = known_names if column_names is None else list(column_names)
+    text = report_page(last, title, record, names, inverse_transform or known_inverse)
     with new_file(path, force=force) as file:
         file.write(text.encode())
 
@@ -54,17 +91,18 @@ def report_page(
     title: str,
     record: dict[str, Any] | None = None,
     column_names: list[str] | None = None,
-    scale: Scale | None = None,
+    original: Original | None = None,
 ) -> str:
-    clusters = clusters_of(model, column_names, scale)
+    clusters = clusters_of(model, column_names, original)
     sections = {"Dendrogram": _dendrogram(model)}
     if model.dendrogram_.n_leaves > 1:
-        sections["Number of clusters"] = _curve(model.dendrogram_, model.n_clusters_)
+        level = None if model._cut_options else model.n_clusters_
+        sections["Number of clusters"] = _curve(model.dendrogram_, level)
     sections["Clusters"] = _clusters(clusters, _colours(model))
     sections["What is exact"] = tag("ul", *(tag("li", sentence) for sentence in accuracy_of(model)))
     if record:
         sections["Run"] = scrolling(tag("div", record_tables(record), class_="record"), "Record of the run")
-    lead = joined(tag("p", _summary(model), class_="lead"), _key_figures(model, clusters))
+    lead = joined(tag("p", _summary(model, clusters), class_="lead"), _key_figures(model, clusters))
     return page(title, lead, sections)
 
 
@@ -80,13 +118,15 @@ def dendrogram_page(dendrogram: Dendrogram, title: str) -> str:
 # -- the head of the page
 
 
-def _summary(model: AggregateModel) -> str:
-    rows, k = numbers.count(float(model.features_.weight.sum())), model.n_clusters_
+def _summary(model: AggregateModel, clusters: Clusters) -> str:
+    rows, k = numbers.count(clusters.rows), model.n_clusters_
     leaves = numbers.counted(len(model.features_), "leaf", "leaves")
     columns = numbers.counted(int(model.n_features_in_), "column", "columns")
     how = "aggregated into" if model.features_.sse.any() else "kept apart in"
     cut = f"cut into {numbers.counted(k, 'cluster', 'clusters')}"
-    if model.distance_threshold is not None:
+    if options := model._cut_options:
+        cut += f" ({', '.join(f'{name}={value!r}' for name, value in options.items())})"
+    elif model.distance_threshold is not None:
         cut += f" at height {numbers.trimmed(float(model.distance_threshold))}"
     elif model.n_clusters is None:
         cut = "not cut"
@@ -94,12 +134,12 @@ def _summary(model: AggregateModel) -> str:
 
 
 def _key_figures(model: AggregateModel, clusters: Clusters) -> Html:
-    weight, sse = float(clusters.total.weight[0]), float(clusters.features.sse.sum())
+    weight, sse = float(clusters.table.weight.sum()), clusters.sse
     figures = [
-        ("rows", numbers.count(weight)),
+        ("rows", numbers.count(clusters.rows)),
         ("leaves", f"{model.dendrogram_.n_leaves:,}"),
         ("clusters", f"{model.n_clusters_:,}"),
-        ("rmsd within clusters", numbers.number(math.sqrt(sse / weight))),
+        ("rmsd within clusters", numbers.number(math.sqrt(sse / weight) if weight > 0 else 0.0)),
         ("variance explained", _explained(sse, float(clusters.total.sse[0]))),
         ("threshold of the tree", numbers.number(model.threshold_)),
     ]
@@ -120,7 +160,7 @@ def _cut_height(model: AggregateModel) -> float | None:
 
 def _dendrogram(model: AggregateModel) -> Html:
     dendrogram, k = model.dendrogram_, model.n_clusters_
-    if k == 1:
+    if k <= 1 or model._cut_options:  # branches of an adaptive cut end at different heights
         return _plain_tree(dendrogram)
     caption = [_branches(dendrogram)]
     if k > min(MOST_BRANCHES, dendrogram.n_leaves):
@@ -177,7 +217,7 @@ def _explained(sse: float, whole: float) -> str:
 def _colours(model: AggregateModel) -> dict[int, str]:
     """The colour of each label in the picture; empty if there are more clusters than colours."""
     k = model.n_clusters_
-    if not 1 < k <= len(plot.BRANCHES):
+    if not 1 < k <= len(plot.BRANCHES) or model._cut_options:
         return {}
     shown = plot.clusters_in_order(model.dendrogram_, MOST_BRANCHES, k)
     labels = model.subcluster_labels_
@@ -185,18 +225,27 @@ def _colours(model: AggregateModel) -> dict[int, str]:
 
 
 def _clusters(clusters: Clusters, colours: dict[int, str]) -> Html:
-    k, columns = len(clusters.features), len(clusters.names)
-    sentences = ["Largest first."]
+    k, columns = len(clusters.table), len(clusters.names)
+    sentences = ["Largest first, by the weight that the leaves absorbed."]
+    if clusters.table.labelled:
+        sentences.append("Numbers are those of the rows by their labels.")
+    else:
+        sentences.append("Numbers are those of the rows as the leaves absorbed them.")
+    noise = float(1 - clusters.table.weight.sum() / clusters.total.weight[0])
+    if noise > 1e-12:
+        sentences.append(f"{numbers.percent(noise)} of the rows are noise, in no cluster.")
     if k > MOST_CLUSTERS:
-        rest = clusters.features.weight[MOST_CLUSTERS:].sum() / clusters.total.weight[0]
+        rest = float(clusters.table.weight[MOST_CLUSTERS:].sum() / clusters.total.weight[0])
         sentences.append(f"{k - MOST_CLUSTERS:,} smaller clusters, {numbers.percent(rest)} of the rows, are not shown.")
     sentences.append("rmsd is the root mean squared distance of a cluster's rows to its centre.")
-    units = "in the units that were clustered" if clusters.scale is None else "in the units before they were scaled"
+    units = "in the units that were clustered"
+    if not clusters.clustered_units:
+        units = "in the units before they were scaled or otherwise transformed"
     if clusters.few_columns:
         sentences.append(f"The columns to the right are the coordinates of the centre, {units}.")
     else:
         sentences.append(
             f"Of {columns:,} columns those are named in which the centre is farthest from the mean of all rows, with "
-            f"its value and, in brackets, the difference, {units}."
+            f"its value, {units}, and, in brackets, the difference in standard deviations of the column."
         )
     return joined(tag("p", " ".join(sentences)), scrolling(cluster_table(clusters, colours), "Clusters"))

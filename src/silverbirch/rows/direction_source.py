@@ -21,7 +21,7 @@ class DirectionSource(RowSource):
         self._source = source
         self._metric = metric
         self.names, self.n_dimensions = source.names, source.n_dimensions
-        self.n_rows, self.repeatable = source.n_rows, source.repeatable
+        self.n_rows, self.repeatable, self.in_memory = source.n_rows, source.repeatable, source.in_memory
 
     def chunks(self, begin: Position = START, *, with_ids: bool = False) -> Iterator[Chunk]:
         for chunk in self._source.chunks(begin, with_ids=with_ids):

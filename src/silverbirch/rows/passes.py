@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..progress import Report
 from .source import Chunk, RowSource
+
+ForEachChunk: TypeAlias = Callable[[Chunk, NDArray[np.int64]], None]  # of a chunk and the numbers of its rows
 
 
 def reported(
@@ -37,10 +40,16 @@ def _estimated_rows(source: RowSource, chunk: Chunk, done: int) -> int | None:
 
 
 def gathered(
-    source: RowSource, values_of: Callable[[Chunk, Report | None], NDArray[np.int64]], report: Report | None
+    source: RowSource,
+    values_of: Callable[[Chunk, Report | None], NDArray[np.int64]],
+    report: Report | None,
+    also: ForEachChunk | None = None,
 ) -> NDArray[np.int64]:
-    """The numbers that `values_of` returns for each chunk, as one array with a number for each row."""
-    parts = (values_of(chunk, inner) for chunk, inner in reported(source, source.chunks(), report))
+    """The numbers that `values_of` returns for each chunk, as one array with a number for each row.
+
+    `also` is called with each chunk and its numbers.
+    """
+    parts = _parts(source, values_of, report, also)
     if source.n_rows is None:
         return np.concatenate(list(parts))
     values, begin = np.empty(source.n_rows, dtype=np.int64), 0
@@ -55,3 +64,16 @@ def gathered(
             "again when no program writes to it"
         )
     return values
+
+
+def _parts(
+    source: RowSource,
+    values_of: Callable[[Chunk, Report | None], NDArray[np.int64]],
+    report: Report | None,
+    also: ForEachChunk | None,
+) -> Iterator[NDArray[np.int64]]:
+    for chunk, inner in reported(source, source.chunks(), report):
+        values = values_of(chunk, inner)
+        if also is not None:
+            also(chunk, values)
+        yield values

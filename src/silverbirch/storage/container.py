@@ -29,7 +29,7 @@ from .atomic import new_file
 Arrays: TypeAlias = dict[str, NDArray[Any]]
 Entry: TypeAlias = tuple[str, np.dtype[Any], list[int]]
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 _MAGIC = b'{"__metadata__":{"format":"silverbirch","version":"'
 _BEFORE_DIGEST = b'","sha256":"'
 _NO_DIGEST = "0" * 64  # in the place of the digest while it is computed

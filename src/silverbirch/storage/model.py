@@ -1,7 +1,8 @@
 """A fitted model in a file.
 
-The file holds the parameters, the tree, refined leaves, and the dendrogram with the labels of its leaves. It does not
-hold the labels of the rows, because their number has no bound.
+The file holds the parameters, the tree, refined leaves, the number, weight, mean and sse of the rows labelled to each
+leaf, and the dendrogram with the labels of its leaves. It does not hold the labels of the rows, because their number
+has no bound.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from numpy.typing import NDArray
 from ..checks import ALGORITHMS, MODES, as_choice, as_count, as_method
 from ..dendrogram import numbered_by_weight
 from ..features import ClusterFeatures
+from ..labelled import LabelledLeaves
 from ..linkage import heights_are_euclidean
-from ..model import AggregateModel, Clustering, Refined, means_of_groups
+from ..model import AdaptiveCut, AggregateModel, Clustering, Refined
 from ..rows.projected_source import Projection
 from . import dendrogram as dendrogram_in_file
 from . import features as features_in_file
@@ -27,7 +29,8 @@ Model = TypeVar("Model", bound=AggregateModel)
 
 def to_file(model: AggregateModel) -> tuple[dict[str, Any], Arrays]:
     model._require_fitted()
-    parameters = {name: _plain(value) for name, value in model.get_params(deep=False).items()}
+    as_inserted = {"metric": model._metric}  # what `set_params` changed since does not apply to the rows in the tree
+    parameters = {name: _plain(value) for name, value in (model.get_params(deep=False) | as_inserted).items()}
     _unfitted(type(model), parameters)  # raises an error if the model could not be loaded again
     names = getattr(model, "feature_names_in_", None)
     tree_state, tree_arrays = tree_in_file.to_file(model.tree_)
@@ -42,6 +45,11 @@ def to_file(model: AggregateModel) -> tuple[dict[str, Any], Arrays]:
         arrays["projection"] = (model._projection.signs + 1).astype(np.uint8)
     if model._refined is not None:
         arrays |= prefixed("refined", features_in_file.to_file(model._refined.features)[1])
+    if model._labelled is not None:
+        counted = features_in_file.to_file(model._labelled.features)[1] | {"rows": model._labelled.rows}
+        arrays |= prefixed("labelled", counted)
+    if model._cut_options:
+        state["cut"] = {name: _plain(value) for name, value in model._cut_options.items()}
     clustering = model._clustering
     if clustering is not None:
         state["made_by"] = list(clustering.made_by)
@@ -73,9 +81,25 @@ def from_file(state: dict[str, Any], arrays: Arrays, cls: type[Model]) -> Model:
         columns = model._projection.n_components
     if {columns} != {tree.features.n_dimensions, model.features_.n_dimensions}:
         raise ValueError(f"its leaves do not all have {columns} columns")
+    if labelled := under("labelled", arrays):
+        model._labelled = _restored_labelled(labelled, model.features_)
+    if "cut" in state:
+        model._adaptive = AdaptiveCut(model.n_clusters, model.distance_threshold, dict(state["cut"]))
     if "made_by" in state:
-        model._clustering = _restored_clustering(state["made_by"], arrays, model.features_)
+        clustering = _restored_clustering(state["made_by"], arrays, model.features_, noise="cut" in state)
+        model._set_clustering(clustering)
     return model
+
+
+def _restored_labelled(arrays: Arrays, features: ClusterFeatures) -> LabelledLeaves:
+    rows, labelled = arrays["rows"], features_in_file.from_file({}, arrays)
+    if labelled.mean.shape != features.mean.shape:
+        raise ValueError("its labelled rows are not summed up for each leaf")
+    if rows.dtype != np.int64 or rows.shape != (len(features),) or not np.array_equal(rows > 0, labelled.weight > 0):
+        raise ValueError("its numbers of labelled rows are not whole numbers, one for each leaf")
+    if not labelled.weight.any():
+        raise ValueError("its labelled rows have no weight")
+    return LabelledLeaves(rows, labelled)
 
 
 def _updated(state: dict[str, Any]) -> dict[str, Any]:
@@ -118,7 +142,7 @@ def _checked_names(names: Any, columns: int) -> NDArray[Any]:
     return np.array(names, dtype=object)
 
 
-def _restored_clustering(made_by: Any, arrays: Arrays, features: ClusterFeatures) -> Clustering:
+def _restored_clustering(made_by: Any, arrays: Arrays, features: ClusterFeatures, *, noise: bool) -> Clustering:
     linkage, mode, algorithm = made_by
     as_method(linkage, as_choice(mode, "mode", MODES), "linkage")
     as_choice(algorithm, "algorithm", ALGORITHMS)
@@ -126,7 +150,9 @@ def _restored_clustering(made_by: Any, arrays: Arrays, features: ClusterFeatures
     labels = arrays["leaf_labels"]
     if labels.dtype != np.int64 or labels.shape != (len(features),):
         raise ValueError("its labels are not one for each leaf")
-    if labels.min() < 0 or labels.max() >= len(labels) or not np.bincount(labels).all():
+    in_cluster = labels >= 0
+    if labels.min() < -noise or labels.max() >= len(labels) or not np.bincount(labels[in_cluster]).all():
         raise ValueError("its labels are not numbers from 0 without a gap")
-    labels = numbered_by_weight(labels, features.weight)  # version 0.1 numbered clusters by their first row
-    return Clustering(dendrogram, (linkage, mode, algorithm), labels, means_of_groups(features, labels))
+    # Version 0.1 numbered clusters by their first row.
+    labels[in_cluster] = numbered_by_weight(labels[in_cluster], features.weight[in_cluster])
+    return Clustering(dendrogram, (linkage, mode, algorithm), labels)
