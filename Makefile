@@ -60,15 +60,17 @@ $(VENV)/for-benchmarks: $(SOURCES)
 	$(INSTALL) ".[bench]"
 	touch $@ $(VENV)/for-users
 
-# A place of its own, because these packages hold numpy and pandas back. The package is copied from $(VENV), so the core is
-# not compiled again. BERTopic comes without its dependencies: sentence-transformers would bring torch, and no recipe
-# embeds texts.
+# An environment of its own, because these packages want older versions of others. silverbirch is copied from $(VENV), so
+# the core is not compiled again. BERTopic comes without its dependencies: sentence-transformers would bring torch, and no
+# recipe embeds texts. Most modules are never imported, so none is compiled in advance.
+INSTALL_RECIPES = $(RECIPES)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile
+
 $(RECIPES)/ready: $(VENV)/for-users
 	test -d $(RECIPES) || $(PYTHON) -m venv $(RECIPES)
 	rm -rf $(RECIPES)/lib/python*/site-packages/silverbirch*
 	cp -r $(VENV)/lib/python*/site-packages/silverbirch* $(RECIPES)/lib/python*/site-packages
-	$(RECIPES)/bin/python -m pip install --quiet --disable-pip-version-check "silverbirch[recipes]"
-	$(RECIPES)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps "bertopic>=0.17"
+	$(INSTALL_RECIPES) "silverbirch[recipes]"
+	$(INSTALL_RECIPES) --no-deps "bertopic>=0.17"
 	touch $@
 
 stubs: $(VENV)/for-developers

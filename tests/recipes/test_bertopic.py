@@ -1,8 +1,13 @@
 """BERTopic with Betula finds the subjects that were planted, and with linkage the fields they belong to."""
 
 import numpy as np
+from bertopic import BERTopic
+from bertopic.dimensionality import BaseDimensionalityReduction
+from bertopic.vectorizers import OnlineCountVectorizer
 from scipy.cluster.hierarchy import linkage
 from sklearn.metrics import adjusted_rand_score
+
+import silverbirch as sb
 
 
 def test_topics_are_the_planted_subjects(recipe, sentences):
@@ -51,3 +56,18 @@ def test_online_topics_keep_their_words_when_another_cluster_becomes_the_heavies
     assert adjusted_rand_score(sentences.subjects, topics) == 1
     for subject, topic in zip(sentences.subjects[:9], topics, strict=False):
         assert {word for word, _ in model.get_topic(topic)[:3]} <= sentences.words[subject]
+
+
+def test_online_topics_of_betula_alone_are_the_labels_of_the_last_batch(sentences):
+    topic_model = BERTopic(
+        umap_model=BaseDimensionalityReduction(),
+        hdbscan_model=sb.Betula(n_clusters=9, linkage="average", metric="cosine"),
+        vectorizer_model=OnlineCountVectorizer(stop_words="english"),
+    )
+    for start in (0, 180, 360):
+        batch = slice(start, start + 180)
+        topic_model.partial_fit(sentences.docs[batch], sentences.embeddings[batch])
+        assert adjusted_rand_score(sentences.subjects[batch], topic_model.topics_) == 1
+        np.testing.assert_array_equal(
+            topic_model.topics_, topic_model.hdbscan_model.predict(sentences.embeddings[batch])
+        )
