@@ -75,7 +75,8 @@ class ClusterTable:
     -----
     The variance of a column is that of the means of the leaves plus the share 1/d of the variance within leaves, which
     is known only as a sum over all d columns: Σ w (mean - total mean)² / Σ w + Σ sse / (d Σ w). It is exact where each
-    leaf holds equal rows, and nearly so where the leaves are small.
+    leaf holds equal rows, and nearly so where the leaves are small. A column whose values vary far less than those of
+    other columns gets too large a deviation: scale the columns, which the clustering needs too.
 
     Examples
     --------
@@ -107,6 +108,12 @@ class ClusterTable:
 
     def __len__(self) -> int:
         return len(self.number)
+
+    @property
+    def overall_rmsd(self) -> float:
+        """The root mean squared distance of the rows of all clusters to the centre of their cluster."""
+        weight = float(self.weight.sum())
+        return float(np.sqrt(self.weight @ self.rmsd**2 / weight)) if weight > 0 else 0.0
 
     def __getitem__(self, number: int) -> Cluster:
         if not -len(self) <= number < len(self):

@@ -20,6 +20,7 @@ from rich.table import Table
 from . import __version__, _core, machine
 from .checks import Floats
 from .estimator import Betula
+from .labelled import LeafCounter
 from .storage.atomic import check_free
 
 CHUNK = 100_000
@@ -81,7 +82,7 @@ def run(rows: int, clusters: int, max_leaves: int, out: Path, seed: int, *, forc
         "linkage", time.perf_counter() - begin, f"Ward, the whole dendrogram of {dendrogram.n_leaves:,} features"
     )
 
-    labels, truth, squared, seconds = _label(model, rows, seed)
+    labels, truth, seconds = _label(model, rows, seed)
     phases.done("labels", seconds, f"{rows / seconds / 1e6:.2f} M rows/s, each by its exactly nearest feature")
 
     begin = time.perf_counter()
@@ -89,7 +90,7 @@ def run(rows: int, clusters: int, max_leaves: int, out: Path, seed: int, *, forc
     _draw(model, clusters, out)
     phases.done("pictures", time.perf_counter() - begin, "dendrogram.png, rmsd.png")
 
-    results = _results(model, clusters, labels, truth, squared)
+    results = _results(model, clusters, labels, truth)
     table = Table(show_header=False, box=None, padding=(0, 2))
     for name, value in results:
         table.add_row(name, value)
@@ -108,31 +109,31 @@ def _aggregate(model: Betula, rows: int, seed: int) -> float:
     return seconds
 
 
-def _label(model: Betula, rows: int, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64], float, float]:
-    """The second pass: labels, true components, sum of squared distances to the cluster means, seconds."""
+def _label(model: Betula, rows: int, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64], float]:
+    """The second pass: labels, true components, seconds. The model sums up the rows of each feature on the way."""
     labels, truth = np.empty(rows, dtype=np.int64), np.empty(rows, dtype=np.int64)
-    squared, seconds, begin_row = 0.0, 0.0, 0
+    counter, seconds, begin_row = LeafCounter(model.features_), 0.0, 0
     for chunk, component in gaussian_mixture(rows, seed):
         end_row = begin_row + len(chunk)
         begin = time.perf_counter()
-        labels[begin_row:end_row] = model.predict(chunk)
+        labels[begin_row:end_row] = model._labels_of(model._source(chunk), counter.add)
         seconds += time.perf_counter() - begin
-        squared -= model.score(chunk)
         truth[begin_row:end_row] = component
         begin_row = end_row
-    return labels, truth, squared, seconds
+    model._count_labelled(counter)
+    return labels, truth, seconds
 
 
 def _results(
-    model: Betula, clusters: int, labels: NDArray[np.int64], truth: NDArray[np.int64], squared: float
+    model: Betula, clusters: int, labels: NDArray[np.int64], truth: NDArray[np.int64]
 ) -> list[tuple[str, str]]:
     from sklearn.metrics import adjusted_rand_score
 
-    sizes = np.bincount(labels, minlength=clusters)
+    table = model.clusters_
     return [
-        ("clusters", f"{model.n_clusters_}, of {sizes.min():,} to {sizes.max():,} rows"),
+        ("clusters", f"{model.n_clusters_}, of {table.rows.min():,} to {table.rows.max():,} rows"),
         (f"rmsd({clusters}) from the features", f"{model.dendrogram_.rmsd(clusters):.4f}"),
-        ("rmsd of the labelled rows", f"{np.sqrt(squared / len(labels)):.4f}"),
+        ("rmsd of the labelled rows", f"{table.overall_rmsd:.4f}"),
         ("rmsd of the mixture itself", f"{1.5 * np.sqrt(DIMENSIONS):.4f}"),
         ("adjusted Rand index with the truth", f"{adjusted_rand_score(truth, labels):.4f}"),
     ]

@@ -14,16 +14,14 @@ from sklearn.utils.validation import check_is_fitted
 from .checks import as_threads
 from .features import ClusterFeatures
 from .labelled import LeafCounter
-from .model import AggregateModel, Clustering, Refined
+from .model import Refined
 from .progress import reporter
-from .rows import START, Chunk, Position, RowSource, source_of
-from .tree import CFTree
+from .row_labels import ModelOfRows
+from .rows import RowSource, source_of
 from .validation import rows_for
 
-_BLOCK = 1 << 20  # rows whose labels are looked up at once: numpy converts their leaves to 64 bits
 
-
-class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator, AggregateModel):  # type: ignore[misc]  # fmt: skip
+class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator, ModelOfRows):  # type: ignore[misc]  # fmt: skip
     """Clusters any number of rows hierarchically: aggregates them into cluster features, then clusters the features.
 
     Parameters
@@ -127,10 +125,6 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     ([2, 0, 1, 0, 1, 0], 3)
     """
 
-    _leaf_of_row: NDArray[np.int32 | np.int64] | None  # of the rows given to `fit`, or of the last batch
-    _batch: RowSource | None  # the rows of the last `partial_fit`; their leaves are computed on first use
-    _labels: NDArray[np.int64] | None
-
     def _require_fitted(self) -> None:
         check_is_fitted(self, "tree_")
 
@@ -141,15 +135,6 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
 
     def _source(self, X: Any, sample_weight: Any = None, *, reset: bool = False) -> RowSource:
         return rows_for(self, X, sample_weight, reset=reset)
-
-    def _take(self, tree: CFTree) -> None:
-        super()._take(tree)
-        self._leaf_of_row = None
-        self._batch = None
-
-    def _set_clustering(self, clustering: Clustering | None) -> None:
-        super()._set_clustering(clustering)
-        self._labels = None
 
     @property
     def projection_error_(self) -> float:
@@ -220,13 +205,6 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
                 self._cluster_features()  # scikit-learn requires that methods like `transform` change no attribute
         return self
 
-    def _find_leaves(self, source: RowSource, counter: LeafCounter | None = None) -> None:
-        """Finds the leaf of each row, for rows as the tree takes them, and sums up the rows of each leaf on the way."""
-        with reporter(self.progress, "nearest leaves") as report:
-            leaves = self._leaf_of(source, report, None if counter is None else counter.add)
-        fits = len(self.features_) <= np.iinfo(np.int32).max
-        self._leaf_of_row = leaves.astype(np.int32) if fits else leaves
-
     def partial_fit(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
         """Adds a chunk of rows to the tree.
 
@@ -273,74 +251,6 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
                 self._insert(tree, source)
         self._batch = self._kept(X, self._directed(source))
         return self
-
-    def _kept(self, X: Any, source: RowSource) -> RowSource | None:
-        """The rows of X later, as the tree takes them: a copy of those in memory; None if they cannot be had again."""
-        if not source.in_memory or _is_mapped(X):
-            return source if source.repeatable else None
-        if self.max_memory is not None:
-            return None
-        copy: Any = np.concatenate([chunk.rows for chunk in source.chunks()])
-        return source_of(Chunk(copy, START, Position(1, 0), checked=True))
-
-    def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = super().__getstate__()
-        if state.get("_batch") is not None:  # the labels of a batch are not kept
-            state = {**state, "_batch": None, "_leaf_of_row": None, "_labels": None}
-        return state
-
-    # -- the labels of rows
-
-    @property
-    def labels_(self) -> NDArray[np.int64]:
-        """The cluster of each row given to `fit`, or of the last rows given to `partial_fit`."""
-        leaves = self._known_leaves(AttributeError)
-        if self._labels is None:
-            self._labels = _labels_of_rows(self.subcluster_labels_, leaves)
-        return self._labels
-
-    def _known_leaves(self, error: type[Exception]) -> NDArray[np.int32 | np.int64]:
-        """The leaf of each row; raises the error if the rows are not known."""
-        self._require_fitted()
-        if self._leaf_of_row is None and self._batch is not None:
-            self._find_leaves(self._batch)
-        if self._leaf_of_row is None:
-            raise error(
-                "there are no labels_ after load, after fit or partial_fit of a stream, because the rows are not kept, "
-                "after partial_fit of cluster features, and after partial_fit with max_memory: use predict"
-            )
-        return self._leaf_of_row
-
-    def cut(self, n_clusters: Any = None, height: Any = None, *, X: Any = None, **options: Any) -> NDArray[np.int64]:
-        """Returns a label for each row: the dendrogram cut into other numbers of clusters, or at other heights.
-
-        The model stays as it is; `recut` changes it. A cut takes time linear in the number of leaves and of rows.
-
-        Parameters
-        ----------
-        n_clusters : int or list of int, default None
-            Cut into this many clusters.
-        height : float or list of float, default None
-            Cut at this height.
-        X : array (n, d), data frame, path or stream, default None
-            The rows, as `fit` takes them. None takes the rows of `labels_`, without another search.
-        **options : optional
-            The other options of `Dendrogram.cut`.
-
-        Returns
-        -------
-        int64 array (n,), or (n, k) for a list of k numbers
-            The labels of the rows; column i belongs to number i of the list.
-
-        Raises
-        ------
-        ValueError
-            There is no such cut, or X is None and there are no `labels_`.
-        """
-        self._require_fitted()
-        labels = self.dendrogram_.cut(n_clusters=n_clusters, height=height, **options)
-        leaves = self._known_leaves(ValueError) if X is None else self._leaf_of(self._directed(self._source(X)))
-        return _labels_of_rows(labels, leaves)
 
     @property
     def _n_features_out(self) -> int:
@@ -478,17 +388,3 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
 
         model: Self = load_as(cls, path)
         return model
-
-
-def _labels_of_rows(leaf_labels: NDArray[np.int64], leaf_of_row: NDArray[np.int32 | np.int64]) -> NDArray[np.int64]:
-    """The label of each row, or its labels if `leaf_labels` has several columns."""
-    labels = np.empty((len(leaf_of_row), *leaf_labels.shape[1:]), dtype=np.int64)
-    for begin in range(0, len(labels), _BLOCK):
-        some = slice(begin, begin + _BLOCK)
-        np.take(leaf_labels, leaf_of_row[some], axis=0, out=labels[some], mode="clip")
-    return labels
-
-
-def _is_mapped(rows: Any) -> bool:
-    """Whether the rows are part of a file, which is not copied as a whole."""
-    return isinstance(rows, np.memmap) or (isinstance(rows, np.ndarray) and _is_mapped(rows.base))

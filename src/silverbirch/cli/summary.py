@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ..checks import bytes_text
 from ..model import AggregateModel
 from ..pipeline.provenance import RunState
@@ -54,11 +52,10 @@ def _costs(measured: dict[str, Any]) -> list[tuple[str, str]]:
 def say_clusters(voice: Voice, record: Record, state: RunState, model: AggregateModel) -> None:
     """Prints the summary of a run with the number, sizes and rmsd of the clusters."""
     table = model.clusters_
-    k, rows, weight = len(table), table.rows, table.weight
+    k, rows = len(table), table.rows
     sizes = f"{k:,}" + (f", of {rows.min():,} to {rows.max():,} rows" if k > 1 else "")
     if "labelled" in record.counts:
         sizes += f"; {record.counts['labelled']:,} rows labelled"
         if record.counts["unlabelled"]:
             sizes += f", {record.counts['unlabelled']:,} left out"
-    rmsd = float(np.sqrt(weight @ table.rmsd**2 / weight.sum()))
-    say_run(voice, record, state, [("clusters", sizes), ("rmsd", f"{rmsd:.6g}")])
+    say_run(voice, record, state, [("clusters", sizes), ("rmsd", f"{table.overall_rmsd:.6g}")])

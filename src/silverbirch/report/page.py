@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -134,13 +133,12 @@ def _summary(model: AggregateModel, clusters: Clusters) -> str:
 
 
 def _key_figures(model: AggregateModel, clusters: Clusters) -> Html:
-    weight, sse = float(clusters.table.weight.sum()), clusters.sse
     figures = [
         ("rows", numbers.count(clusters.rows)),
         ("leaves", f"{model.dendrogram_.n_leaves:,}"),
         ("clusters", f"{model.n_clusters_:,}"),
-        ("rmsd within clusters", numbers.number(math.sqrt(sse / weight) if weight > 0 else 0.0)),
-        ("variance explained", _explained(sse, float(clusters.total.sse[0]))),
+        ("rmsd within clusters", numbers.number(clusters.table.overall_rmsd)),
+        ("variance explained", _explained(clusters.sse, float(clusters.total.sse[0]))),
         ("threshold of the tree", numbers.number(model.threshold_)),
     ]
     return tag("dl", *(tag("div", tag("dt", name), tag("dd", value)) for name, value in figures), class_="figures")
