@@ -4,12 +4,13 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+RECIPES := .venv-recipes
 SOURCES := CMakeLists.txt pyproject.toml README.md LICENSE \
   $(shell find cpp/silverbirch bindings src -name '*.?pp' -o -name '*.py' -o -name '*.pyi' -o -name '*.css')
 CPP_TESTS := $(shell find cpp/tests -type f)
 CPP_FILES := $(shell find cpp bindings benchmarks -name '*.?pp')
 
-.PHONY: demo bench reproduce test lint test-cpp test-python stubs format dist clean
+.PHONY: demo bench reproduce test lint test-cpp test-python test-recipes stubs format dist clean
 
 demo: $(VENV)/for-users
 	$(BIN)/silverbirch demo --out demo-output --force
@@ -38,6 +39,10 @@ test-cpp: $(VENV)/for-developers
 test-python: $(VENV)/for-developers
 	$(BIN)/python -m pytest -n auto
 
+# docs/recipes.md with the packages it is about.
+test-recipes: $(RECIPES)/ready
+	$(RECIPES)/bin/python -m pytest tests/recipes
+
 # Installs the package as users get it, not in place: what is tested is what ships. All builds share one folder, and
 # those for developers add the C++ tests, so the core is compiled once.
 INSTALL = test -d $(VENV) || $(PYTHON) -m venv $(VENV); \
@@ -55,6 +60,19 @@ $(VENV)/for-benchmarks: $(SOURCES)
 	$(INSTALL) ".[bench]"
 	touch $@ $(VENV)/for-users
 
+# An environment of its own, because these packages want older versions of others. silverbirch is copied from $(VENV), so
+# the core is not compiled again. BERTopic comes without its dependencies: sentence-transformers would bring torch, and no
+# recipe embeds texts. Most modules are never imported, so none is compiled in advance.
+INSTALL_RECIPES = $(RECIPES)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile
+
+$(RECIPES)/ready: $(VENV)/for-users
+	test -d $(RECIPES) || $(PYTHON) -m venv $(RECIPES)
+	rm -rf $(RECIPES)/lib/python*/site-packages/silverbirch*
+	cp -r $(VENV)/lib/python*/site-packages/silverbirch* $(RECIPES)/lib/python*/site-packages
+	$(INSTALL_RECIPES) "silverbirch[recipes]"
+	$(INSTALL_RECIPES) --no-deps "bertopic>=0.17"
+	touch $@
+
 stubs: $(VENV)/for-developers
 	$(BIN)/python -m nanobind.stubgen -q -m silverbirch._core -o src/silverbirch/_core.pyi
 
@@ -67,4 +85,4 @@ dist: $(VENV)/for-developers
 	$(BIN)/python -m build
 
 clean:
-	rm -rf build dist $(VENV) demo-output
+	rm -rf build dist $(VENV) $(RECIPES) demo-output

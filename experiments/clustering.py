@@ -66,21 +66,21 @@ def summary(job: ClusterJob, X: Floats) -> tuple[ClusterFeatures, float]:
         raise ValueError(f"max_leaves=None with input={job.input!r}: a summary needs a size")
     if job.input in summaries.MAKERS:
         return summaries.MAKERS[job.input](X, job.max_leaves, job.order)
-    tree = CFTree(
-        max_leaves=job.max_leaves, distance=job.distance or "ward", absorption=job.absorption or "radius"
-    ).insert(X)
-    return tree.features, 0.0
+    names: dict[str, Any] = {"distance": job.distance or "ward", "absorption": job.absorption or "radius"}
+    return CFTree(max_leaves=job.max_leaves, **names).insert(X).features, 0.0
 
 
 def dendrogram_of(job: ClusterJob, features: ClusterFeatures) -> Floats:
+    names: dict[str, Any] = {"method": job.linkage, "algorithm": job.algorithm}
     if job.input == FULL and job.linkage in ("average", "weighted"):
-        Z = linkage(features.mean, job.linkage, job.metric, algorithm=job.algorithm)
+        names["metric"] = job.metric
+        Z = linkage(features.mean, **names)
         if job.metric == "sqeuclidean":
             Z[:, 2] **= 0.5  # heights of features are square roots too
         return Z
     # Sampled rows have no spread, and scikit-learn's Birch clusters only its centres.
-    mode = MODES.get(job.input, "centers" if job.input == BIRCH else "linkage")
-    return linkage(features, job.linkage, mode=mode, algorithm=job.algorithm)
+    names["mode"] = MODES.get(job.input, "centers" if job.input == BIRCH else "linkage")
+    return linkage(features, **names)
 
 
 def quality_of_labels(X: Floats, means: Floats, label_of_feature: NDArray[np.int64], k: int) -> dict[str, float]:

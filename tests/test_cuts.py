@@ -51,7 +51,7 @@ def cut_if_possible(dendrogram, arguments, **more):
 
 
 @pytest.mark.parametrize("arguments", CUTS.values(), ids=CUTS.keys())
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*METHODS, "centroid"])
 @some
 @given(seed=seeds)
 def test_clusters_are_whole_branches_of_the_sizes_asked_for(method, arguments, seed):
@@ -229,6 +229,19 @@ def test_excess_of_mass_on_the_tree_of_hdbscan_gives_its_clusters_and_its_noise(
     labels = sb.Dendrogram(Z).cut(method="eom", min_size=min_size, max_size=max_size, noise=True)
     np.testing.assert_array_equal(labels < 0, theirs.labels_ < 0)
     assert adjusted_rand_score(labels, theirs.labels_) == 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("max_leaves", [1000, 300])
+def test_excess_of_mass_of_aggregated_leaves_is_close_to_that_of_their_rows(seed, max_leaves):
+    centres, spreads = [[0, 0], [2.5, 0], [9, 1], [2, 7]], [0.25, 0.25, 1.3, 0.5]
+    rows = make_blobs([900, 900, 1200, 500], centers=centres, cluster_std=spreads, random_state=seed)[0]
+    exact = sb.Dendrogram(sb.linkage(rows, "single")).cut(method="eom", min_size=100, noise=True)
+    assert exact.max() == 3
+    tree = sb.CFTree(max_leaves=max_leaves).insert(rows)
+    dendrogram = sb.Dendrogram(sb.linkage(tree.features, "single"), tree.features)
+    labels = dendrogram.cut(method="eom", min_size=100, noise=True)[tree.assign(rows)]
+    assert adjusted_rand_score(exact, labels) > 0.97
 
 
 # -- dynamic tree cut

@@ -50,7 +50,8 @@ def test_mahalanobis_of_few_rows_is_refused():
 
 @pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("metric", ["cityblock", far])
-def test_progress_of_the_distances_is_shown(metric, capsys):
+def test_progress_of_the_distances_is_shown(metric, capsys, monkeypatch):
+    monkeypatch.setattr("silverbirch.progress._LogLines.interval", 0.0)
     quiet = sb.linkage(X, "average", metric)
     assert_array_equal(sb.linkage(X, "average", metric, progress=True), quiet)
     shown = capsys.readouterr().err

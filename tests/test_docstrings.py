@@ -5,6 +5,7 @@ import importlib
 import inspect
 import pkgutil
 import re
+import types
 from functools import cached_property
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 import silverbirch
 
 PUBLIC = {name: getattr(silverbirch, name) for name in silverbirch.__all__}
+DOCUMENTED = (property, cached_property, classmethod, types.MemberDescriptorType)
 MODULES = [module.name for module in pkgutil.walk_packages(silverbirch.__path__, "silverbirch.")]
 
 
@@ -21,7 +23,7 @@ def public_members(name, cls):
         owner = next((owner for owner in cls.__mro__ if attribute in vars(owner)), None)
         if owner is not None and owner.__module__.startswith("silverbirch"):
             member = vars(owner)[attribute]
-            if inspect.isfunction(member) or isinstance(member, property | cached_property | classmethod):
+            if inspect.isfunction(member) or isinstance(member, DOCUMENTED):
                 yield f"{name}.{attribute}", getattr(member, "__func__", member)
 
 

@@ -258,7 +258,7 @@ def test_a_copy_has_the_same_bits(copied):
 
 def test_representation_counts_features_and_weight():
     features = example()
-    assert repr(features) == f"ClusterFeatures(6 features, 3 dimensions, weight {features.weight.sum():g})"
+    assert repr(features) == f"ClusterFeatures(6 features, 3 dimensions, weight {features.weight.sum():,.12g})"
 
 
 @pytest.mark.parametrize(

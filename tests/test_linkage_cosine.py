@@ -186,7 +186,7 @@ def test_medoid_and_minimax_take_the_memory_that_they_announce(monkeypatch):
         monkeypatch.setattr(linkage_job, "free_memory", lambda: 4 * 150 * 149)
         assert len(sb.linkage(POINTS, method, "cosine")) == 149
         monkeypatch.setattr(linkage_job, "free_memory", lambda: 4 * 150 * 149 - 1)
-        with pytest.raises(sb.MemoryLimitError):
+        with pytest.raises(sb.MemoryLimitError, match="'average' and 'weighted' need memory for the objects alone"):
             sb.linkage(POINTS, method, "cosine")
 
 

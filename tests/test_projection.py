@@ -14,8 +14,10 @@ from sklearn.random_projection import SparseRandomProjection
 from sklearn.utils import get_tags
 
 import silverbirch as sb
+from model_files import file_of
 from models import points, state
 from silverbirch.rows.projected_source import Projection
+from silverbirch.storage.loading import content_of
 
 
 def texts(rows=400, words=1500, groups=4, seed=0):
@@ -237,10 +239,41 @@ def test_clones_pickles_and_files_project_the_same(tmp_path, monkeypatch):
     assert copy.features_ == model.partial_fit(X[300:]).features_
 
 
+def test_parameters_set_after_fit_do_not_change_how_rows_are_projected(tmp_path):
+    X = points(100, 12)
+    for before, after in ((None, 3), (5, None), (5, 4)):
+        model = sb.Betula(4, projection=before).fit(X)
+        model.set_params(projection=after).save(tmp_path / "model.sb")
+        np.testing.assert_array_equal(model.predict(X), model.labels_)
+        np.testing.assert_array_equal(sb.load(tmp_path / "model.sb").predict(X), model.labels_)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda signs: signs[1:],
+        lambda signs: signs[:, 1:],
+        lambda signs: signs[:, :0],
+        lambda signs: signs + np.uint8(1),
+        lambda signs: signs.astype(np.float64),
+        lambda signs: signs.ravel(),
+        None,
+    ],
+    ids=["fewer rows", "fewer columns", "no columns", "values", "type", "1-D", "missing"],
+)
+def test_files_with_a_wrong_projection_are_refused(change, tmp_path):
+    kind, state, arrays = content_of(sb.Betula(2, projection=3).fit(points(20, 8)))
+    signs = arrays.pop("projection")
+    arrays |= {} if change is None else {"projection": change(signs)}
+    (tmp_path / "any.sb").write_bytes(file_of(kind, state, arrays))
+    with pytest.raises(sb.ModelFileError, match=r"any.sb does not hold a whole model"):
+        sb.load(tmp_path / "any.sb")
+
+
 def test_a_report_names_no_columns_of_the_rows(tmp_path):
     X = pd.DataFrame(points(100, 12), columns=[f"c{i}" for i in range(12)])
     model = sb.Betula(4, projection=3).fit(X)
     from silverbirch.report import write_report
 
     write_report(tmp_path / "report.html", model)
-    assert "c11" not in (tmp_path / "report.html").read_text()
+    assert "c11" not in (tmp_path / "report.html").read_text() + str(model.clusters_)

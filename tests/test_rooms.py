@@ -20,11 +20,12 @@ CPP_ROOMS = (
 NOT_IN_THE_CORE = r"Python\.h|nanobind/|numpy/"
 
 # The rooms that a room imports when it is imported itself; all may import the ground.
-GROUND = "_core errors machine progress checks directions"
+GROUND = "_core errors names machine progress checks directions"
 NOUNS = "features tree linkage dendrogram labelled cluster_table representatives model estimator"
 WATCHED = ("sklearn", "benchmarks", "experiments")  # packages outside that not every room may import
 PYTHON_ROOMS = {
     "errors": "",
+    "names": "",
     "machine": "",
     "progress": "",
     "checks": "",
@@ -53,8 +54,9 @@ PYTHON_ROOMS = {
     "validation": "rows sklearn",
     "row_labels": "rows tree labelled model",
     "estimator": "rows features labelled model row_labels validation sklearn",
+    "agglomerative": "linkage sparse_rows sklearn",
     "storage": "rows features tree linkage dendrogram labelled model",
-    "pipeline": f"directions rows {NOUNS} storage sklearn",
+    "pipeline": f"rows {NOUNS} storage sklearn",
     "plot": "dendrogram",
     "report": f"{NOUNS} storage plot",
     "demo": f"{NOUNS} storage",
@@ -75,11 +77,12 @@ LAZY_IMPORTS = {
     "cluster_table": "report",
     "cluster_results": "suggestion",
     "model": "storage",
-    "estimator": "storage",
-    "storage": "estimator pipeline",
+    "estimator": "storage report",
+    "storage": "estimator pipeline sklearn",
+    "report": "sklearn",
     "demo": "plot sklearn",
     "cli": "demo report",
-    "__init__": "rows",
+    "__init__": "rows agglomerative report",
     "__main__": "cli",
 }
 

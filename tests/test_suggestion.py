@@ -69,6 +69,17 @@ def test_uniform_data_has_no_clear_number_by_any_linkage(method):
         assert suggestion_of(np.random.default_rng(seed).uniform(size=(300, 2)), method).n_clusters is None
 
 
+@pytest.mark.parametrize("method", ["ward", "average", "complete", "single"])
+def test_a_small_k_max_finds_no_clusters_where_there_are_none(method):
+    """Few numbers to vote for let criteria agree by chance."""
+    for seed in range(10):
+        for rows in (
+            np.random.default_rng(seed).normal(size=(100, 2)),
+            np.random.default_rng(seed).uniform(size=(100, 1)),
+        ):
+            assert suggestion_of(rows, method, k_max=6).n_clusters is None
+
+
 def test_two_answers_of_equal_right_are_no_clear_number():
     six = gaussians(0, [30] * 6, 2, 8)
     suggestion = suggestion_of(np.concatenate([six, six + np.array([300, 0])]))
@@ -97,6 +108,11 @@ def test_few_leaves_are_too_few_to_tell(n):
     dendrogram = sb.Dendrogram(sb.linkage(rows, "ward") if n > 1 else np.empty((0, 4)), rows)
     assert dendrogram.suggest().n_clusters is None
     assert "too few" in repr(dendrogram.suggest())
+
+
+@pytest.mark.parametrize("method", ["ward", "single"])
+def test_a_few_distinct_rows_are_as_many_clusters(method):
+    assert suggestion_of(np.repeat(gaussians(0, [1] * 6, 3, 10), 20, axis=0), method).n_clusters == 6
 
 
 def test_equal_rows_have_no_clear_number():

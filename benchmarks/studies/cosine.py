@@ -4,9 +4,9 @@
     python -m benchmarks.studies.cosine --file embeddings.npy --rows 30000       the first rows of a file
     python -m benchmarks.studies.cosine --render                                 the table of the last run, again
 
-Every measurement has its own process with one thread, and the contestants take turns. Seconds are the median of
---repeats runs; MB is the most that the process held beyond the rows and the libraries. "height difference" is the
-largest absolute difference from scipy's heights. The raw rows go to --output, and the table is made from them.
+Every measurement has its own process with one thread, and the libraries take turns. Seconds are CPU seconds, the median
+of --repeats runs; MB is the most that the process held beyond the rows and the code. "height difference" is the largest
+absolute difference from scipy's heights. The raw rows go to --output, and the table is made from them.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from benchmarks import machine, markdown, runner
 
-CONTESTANTS = ("silverbirch", "scipy", "fastcluster")
+LIBRARIES = ("silverbirch", "scipy", "fastcluster")
 
 
 def rows_of(file: str | None, rows: int, columns: int) -> NDArray[np.float64]:
@@ -37,15 +37,15 @@ def rows_of(file: str | None, rows: int, columns: int) -> NDArray[np.float64]:
     return made / np.linalg.norm(made, axis=1, keepdims=True)
 
 
-def linkage_by(contestant: str, X: NDArray[np.float64], method: str, metric: str) -> NDArray[np.float64]:
-    if contestant == "silverbirch":
+def linkage_by(library: str, X: NDArray[np.float64], method: str, metric: str) -> NDArray[np.float64]:
+    if library == "silverbirch":
         import silverbirch as sb
 
         return sb.linkage(X, method, metric)
     from scipy.cluster import hierarchy
     from scipy.spatial.distance import pdist
 
-    if contestant == "scipy":
+    if library == "scipy":
         return hierarchy.linkage(pdist(X, metric), method)
     import fastcluster
 
@@ -57,12 +57,12 @@ def measure(job: dict[str, Any]) -> dict[str, Any]:
     from silverbirch.machine import memory_now, peak_memory
 
     X = rows_of(job["file"], job["rows"], job["columns"])
-    linkage_by(job["contestant"], X[:20], job["method"], job["metric"])  # loads the libraries
-    before, begin = memory_now() or 0, time.perf_counter()
-    Z = linkage_by(job["contestant"], X, job["method"], job["metric"])
-    seconds = time.perf_counter() - begin
+    linkage_by(job["library"], X[:20], job["method"], job["metric"])  # loads the libraries
+    before, begin, cpu_begin = memory_now() or 0, time.perf_counter(), time.process_time()
+    Z = linkage_by(job["library"], X, job["method"], job["metric"])
+    measured = {"wall": time.perf_counter() - begin, "cpu": time.process_time() - cpu_begin}
     np.save(job["heights"], Z[:, 2])
-    return {"columns": X.shape[1], "seconds": seconds, "memory": (peak_memory() or 0) - before}
+    return measured | {"columns": X.shape[1], "memory": (peak_memory() or 0) - before}
 
 
 def measure_apart(job: dict[str, Any]) -> dict[str, Any]:
@@ -75,22 +75,22 @@ def measure_apart(job: dict[str, Any]) -> dict[str, Any]:
 
 
 def run(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """The raw rows. All contestants run once, then again: a disturbance of the machine affects all alike."""
-    contestants = [name for name in CONTESTANTS if machine.installed(name)]
+    """The raw rows. All librarys run once, then again: a disturbance of the machine affects all alike."""
+    libraries = [name for name in options.libraries if machine.installed(name)]
     place = machine.describe()
     with tempfile.TemporaryDirectory() as folder:
         for rows in options.rows:
             for method in options.methods:
                 for repeat in range(1, options.repeats + 1):
                     made = {}
-                    for contestant in contestants:
-                        job = {"contestant": contestant, "method": method, "metric": options.metric, "rows": rows}
+                    for library in libraries:
+                        job = {"library": library, "method": method, "metric": options.metric, "rows": rows}
                         job |= {"file": options.file, "columns": options.columns}
-                        made[contestant] = measure_apart(job | {"heights": f"{folder}/{contestant}.npy"})
-                        made[contestant] = job | made[contestant] | {"repeat": repeat, "machine": place}
-                    expected = np.load(f"{folder}/scipy.npy")
-                    for contestant, row in made.items():
-                        difference = np.abs(np.load(f"{folder}/{contestant}.npy") - expected).max()
+                        made[library] = measure_apart(job | {"heights": f"{folder}/{library}.npy"})
+                        made[library] = job | made[library] | {"repeat": repeat, "machine": place}
+                    expected = np.load(f"{folder}/scipy.npy") if "scipy" in made else np.nan
+                    for library, row in made.items():
+                        difference = np.abs(np.load(f"{folder}/{library}.npy") - expected).max()
                         name = Path(options.file).name if options.file else "random directions"
                         yield row | {"height_difference": float(difference), "file": name}
 
@@ -99,16 +99,16 @@ def rendered(rows: list[dict[str, Any]]) -> str:
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in rows:
         case = (row["file"], row["rows"], row["columns"], row["metric"], row["method"])
-        groups.setdefault((*case, row["contestant"]), []).append(row)
+        groups.setdefault((*case, row["library"]), []).append(row)
     lines = []
-    for (*case, contestant), runs in groups.items():
-        ours = statistics.median(row["seconds"] for row in groups[*case, "silverbirch"])
-        seconds = statistics.median(row["seconds"] for row in runs)
+    for (*case, library), runs in groups.items():
+        ours = statistics.median(row["cpu"] for row in groups[*case, "silverbirch"])
+        seconds = statistics.median(row["cpu"] for row in runs)
         memory = max(row["memory"] for row in runs)
         difference = max(row["height_difference"] for row in runs)
         measured = [f"{seconds:.3g}", f"{seconds / ours:.2g}", f"{memory / 1e6:,.0f}", f"{difference:.1g}"]
-        lines.append([case[0], f"{case[1]:,} × {case[2]}", *case[3:], contestant, *measured])
-    head = ["data", "rows", "metric", "method", "library", "seconds", "of silverbirch's", "MB", "height difference"]
+        lines.append([case[0], f"{case[1]:,} × {case[2]}", *case[3:], library, *measured])
+    head = ["data", "rows", "metric", "method", "library", "seconds", "ratio", "MB", "height difference"]
     return markdown.table(head, lines)
 
 
@@ -119,8 +119,10 @@ def main() -> None:
     parser.add_argument("--file", help="an .npy file of rows instead of random ones")
     parser.add_argument("--metric", choices=["cosine", "correlation"], default="cosine")
     parser.add_argument("--methods", nargs="+", default=["single", "complete", "average", "weighted"])
+    parser.add_argument("--libraries", nargs="+", choices=LIBRARIES, default=LIBRARIES)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--output", type=Path, default=runner.RESULTS / "cosine.jsonl", help="the raw rows")
+    parser.add_argument("--append", action="store_true", help="keep the raw rows that are there")
     parser.add_argument("--render", action="store_true", help="only print the table of the raw rows")
     parser.add_argument("--one", type=json.loads, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -128,7 +130,7 @@ def main() -> None:
         print(json.dumps(measure(options.one)))
         return
     if not options.render:
-        with options.output.open("w", encoding="utf-8") as file:
+        with options.output.open("a" if options.append else "w", encoding="utf-8") as file:
             for row in run(options):
                 file.write(json.dumps(row) + "\n")
                 file.flush()

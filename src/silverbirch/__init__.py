@@ -3,6 +3,8 @@
 Cluster
     linkage          -- the exact dendrogram of points, distances or cluster features, as scipy's Z
     Betula           -- the scikit-learn estimator for any number of rows: aggregates, then clusters
+    AgglomerativeClustering
+                     -- scikit-learn's class over the exact `linkage`
 
 Aggregate
     CFTree           -- turns any number of rows into a bounded number of cluster features, in one pass
@@ -13,6 +15,7 @@ Read rows
 
 Use the result
     Dendrogram       -- cuts, measures, draws and exports a dendrogram
+    write_report     -- writes a page about a fitted model
 
 Files
     load             -- loads the object that a file holds; each class also has `save` and `load`
@@ -22,6 +25,7 @@ Errors
     ModelFileError   -- a file is damaged or holds something else
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .dendrogram import Dendrogram
@@ -32,12 +36,15 @@ from .storage.loading import load
 from .tree import CFTree
 
 if TYPE_CHECKING:
+    from .agglomerative import AgglomerativeClustering
     from .estimator import Betula
+    from .report import write_report
     from .rows import read_chunks
 
 __version__ = "0.2.0"
 
 __all__ = [
+    "AgglomerativeClustering",
     "Betula",
     "CFTree",
     "ClusterFeatures",
@@ -47,19 +54,21 @@ __all__ = [
     "linkage",
     "load",
     "read_chunks",
+    "write_report",
 ]
+
+# What is imported on first use, so that `import silverbirch` loads numpy alone, and the module that has it.
+_LAZY = {
+    "AgglomerativeClustering": ".agglomerative",
+    "Betula": ".estimator",
+    "read_chunks": ".rows",
+    "write_report": ".report",
+}
 
 
 def __getattr__(name: str) -> Any:
-    # Betula needs scikit-learn, so it is imported on first use: `import silverbirch` loads numpy alone.
-    if name == "Betula":
-        from .estimator import Betula
-
-        return Betula
-    if name == "read_chunks":
-        from .rows import read_chunks
-
-        return read_chunks
+    if name in _LAZY:
+        return getattr(import_module(_LAZY[name], __name__), name)
     raise AttributeError(f"module 'silverbirch' has no attribute {name!r}")
 
 

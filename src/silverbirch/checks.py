@@ -5,7 +5,7 @@ import operator
 import os
 import reprlib
 from collections.abc import Collection
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,27 @@ from . import _core
 Rows = NDArray[np.float64] | NDArray[np.float32]
 Floats = NDArray[np.float64]
 
+
+class Linkage(NamedTuple):
+    """A row of the core's table of linkages; `_core.pyi` says what the columns mean.
+
+    It holds plain values, because an object of the core that lives until Python ends is reported as a leak.
+    """
+
+    name: str
+    reducible: bool
+    squared: bool
+    cf_distance: str | None
+    equal_vote: bool
+    scale: float
+    by_members: bool
+    prototypes: bool
+
+
 # The names that the core defines, in its order.
 CF_DISTANCES = tuple(_core.cf_distance_names())
 ABSORPTIONS = tuple(_core.absorption_names())
-LINKAGES = {linkage.name: linkage for linkage in _core.linkages()}
+LINKAGES = {row.name: Linkage(*(getattr(row, column) for column in Linkage._fields)) for row in _core.linkages()}
 ALGORITHMS = tuple(_core.algorithm_names())
 MODES = ("centers", "linkage", "aggregation")
 
@@ -80,7 +97,7 @@ def as_array(X: Any, name: str) -> NDArray[Any]:
 def as_numpy(X: Any, name: str) -> Any:
     """An array or tensor of another library as a NumPy array, copied only if necessary; anything else as it is.
 
-    NumPy has no bfloat16: such numbers become float32, which holds all of them.
+    NumPy has no bfloat16 and no float8: such numbers become float32, which holds all of them.
     """
     if not isinstance(X, np.ndarray) and (hasattr(X, "__array__") or hasattr(X, "__dlpack__")):
         X = _from_library(X, name)
@@ -90,9 +107,9 @@ def as_numpy(X: Any, name: str) -> Any:
 
 def _from_library(X: Any, name: str) -> NDArray[Any]:
     original = X
-    if hasattr(X, "detach"):  # torch does not convert tensors that have gradients, nor bfloat16
+    if hasattr(X, "detach"):  # torch converts no tensors that have gradients, and none of bfloat16 or float8
         X = X.detach()
-        X = X.float() if str(X.dtype).endswith("bfloat16") else X
+        X = X.float() if any(name in str(X.dtype) for name in ("bfloat16", "float8")) else X
     try:
         array: NDArray[Any] = np.asarray(X) if hasattr(X, "__array__") else np.from_dlpack(X)
     except (TypeError, RuntimeError, BufferError):

@@ -15,6 +15,7 @@ from .cluster_table import ClusterTable, merged_by_label, table_of
 from .dendrogram import Dendrogram
 from .features import ClusterFeatures
 from .labelled import LabelledLeaves
+from .names import Method, Mode
 from .representatives import NearestRows, Representatives
 from .rows import RowSource, source_of
 
@@ -29,8 +30,8 @@ class ClusterResults(ABC):
     absorbed them. Clusters are numbered by the absorbed weight in both cases.
     """
 
-    linkage: str
-    mode: str
+    linkage: Method
+    mode: Mode
     n_features_in_: int
     _labelled: LabelledLeaves | None
     _clusters: ClusterFeatures | None

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -248,8 +248,7 @@ def table_of(
     weight, center, sse = clusters.arrays()
     mean = leaves.total().mean[0]
     deviation = _deviation(leaves, mean)
-    effects = np.divide(center - mean, deviation, out=np.zeros_like(center), where=deviation > 0)
-    most = _largest(np.abs(effects), min(MOST_DISTINGUISHING, clusters.n_dimensions))
+    most, effect = _distinguishing(center, mean, deviation)
     nearest = nearest_other(center)
     return ClusterTable(
         number=np.arange(len(weight)),
@@ -261,12 +260,41 @@ def table_of(
         nearest=nearest,
         nearest_distance=np.where(nearest < 0, np.nan, np.linalg.norm(center - center[nearest], axis=1)),
         distinguishing=most,
-        effect=np.take_along_axis(effects, most, axis=1),
+        effect=effect,
         columns=columns,
         mean=mean,
         deviation=deviation,
         labelled=rows is not None,
     )
+
+
+def in_other_units(table: ClusterTable, leaves: ClusterFeatures, convert: Callable[[Floats], Floats]) -> ClusterTable:
+    """The table with centres, means and distinguishing columns as `convert` returns them, perhaps in other columns.
+
+    The deviation is that of the converted means of the leaves: the spread within leaves is not known in these units.
+    Distances of centres and the rmsd stay as they were.
+    """
+    center, mean, means = (np.asarray(convert(a), float) for a in (table.center, table.mean[None], leaves.mean))
+    deviation = _deviation(ClusterFeatures(leaves.weight, means, 0), mean[0])
+    width = center.shape[1]
+    columns = table.columns if len(table.columns) == width else tuple(f"column {i}" for i in range(width))
+    most, effect = _distinguishing(center, mean[0], deviation)
+    return replace(
+        table,
+        center=center,
+        mean=mean[0],
+        deviation=deviation,
+        columns=columns,
+        distinguishing=most,
+        effect=effect,
+    )
+
+
+def _distinguishing(center: Floats, mean: Floats, deviation: Floats) -> tuple[NDArray[np.int64], Floats]:
+    """The columns in which each centre differs most from the mean, and the differences relative to the deviation."""
+    effects = np.divide(center - mean, deviation, out=np.zeros_like(center), where=deviation > 0)
+    most = _largest(np.abs(effects), min(MOST_DISTINGUISHING, center.shape[1]))
+    return most, np.take_along_axis(effects, most, axis=1)
 
 
 def _deviation(leaves: ClusterFeatures, mean: Floats) -> Floats:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from .checks import Floats
 from .features import ClusterFeatures
 from .linkage import linkage
+from .names import Method, Mode
 
 if TYPE_CHECKING:
     from .dendrogram import Dendrogram
@@ -29,12 +30,13 @@ if TYPE_CHECKING:
 Labels = NDArray[np.int64]
 Scores = dict[str, Floats]  # an entry for each k = 1 … k_max, NaN where it is not defined
 
+_ROUNDING = 1e-12  # relative; duplicates make heights, distances and sums of squares 0, which divide others
+
 
 def height_gaps(dendrogram: Dendrogram, k_max: int) -> Floats:
     """For each k, the height of the merge that ends k clusters, relative to the height of the one that made them."""
     ending = np.maximum.accumulate(dendrogram.Z[:, 2])[::-1]  # entry 0 is the merge of 2 clusters into 1
-    least = np.finfo(np.float64).tiny
-    return np.concatenate([[np.nan], ending[: k_max - 1] / np.maximum(ending[1:k_max], least)])
+    return np.concatenate([[np.nan], ending[: k_max - 1] / np.maximum(ending[1:k_max], _ROUNDING * ending[0])])
 
 
 def centre_scores(dendrogram: Dendrogram, labels: Labels) -> Scores:
@@ -43,7 +45,7 @@ def centre_scores(dendrogram: Dendrogram, labels: Labels) -> Scores:
     assert features is not None
     k = np.arange(1, labels.shape[1] + 1)
     sse = dendrogram.sse(k)
-    within = np.maximum(sse, np.finfo(np.float64).tiny)
+    within = np.maximum(sse, _ROUNDING * sse[0])
     harabasz, bouldin, silhouette = np.full((3, len(k)), np.nan)
     harabasz[1:] = (sse[0] - sse[1:]) / (k[1:] - 1) / (within[1:] / np.maximum(features.weight.sum() - k[1:], 1))
     X = features.mean - features.total().mean  # only differences count; this keeps digits
@@ -61,9 +63,9 @@ def centre_scores(dendrogram: Dendrogram, labels: Labels) -> Scores:
 
 
 def _davies_bouldin(centres: Floats, spreads: Floats) -> float:
-    squares = (centres**2).sum(axis=1)
-    distances = np.sqrt(np.maximum(squares[:, None] + squares - 2 * centres @ centres.T, np.finfo(np.float64).tiny))
-    ratios = (spreads[:, None] + spreads) / distances
+    lengths = (centres**2).sum(axis=1)
+    squares = lengths[:, None] + lengths - 2 * centres @ centres.T
+    ratios = (spreads[:, None] + spreads) / np.sqrt(np.maximum(squares, _ROUNDING * squares.max()))
     np.fill_diagonal(ratios, 0)
     return float(ratios.max(axis=1).mean())
 
@@ -80,7 +82,7 @@ def _silhouette(squares: Floats, labels: Labels, weight: Floats) -> float:
 
 
 def resampling_scores(
-    dendrogram: Dendrogram, labels: Labels, method: str, mode: str, n_draws: int, random_state: int
+    dendrogram: Dendrogram, labels: Labels, method: Method, mode: Mode, n_draws: int, random_state: int
 ) -> Scores:
     """The gap statistic and its error, and the stability of the clusters and that of uniform reference data."""
     features = dendrogram.features
@@ -117,17 +119,19 @@ def _box(features: ClusterFeatures) -> tuple[Floats, Floats]:
 
 def _log_sse(dendrogram: Dendrogram, k: Labels) -> Floats:
     sse = dendrogram.sse(k)
-    logs: Floats = np.log(np.maximum(sse, 1e-15 * sse[0]))  # duplicates can make it 0
+    logs: Floats = np.log(np.maximum(sse, _ROUNDING * sse[0]))
     return logs
 
 
-def _clustered(features: ClusterFeatures, method: str, mode: str) -> Dendrogram:
+def _clustered(features: ClusterFeatures, method: Method, mode: Mode) -> Dendrogram:
     from .dendrogram import Dendrogram
 
     return Dendrogram(linkage(features, method, mode=mode), features)
 
 
-def _agreement(random: np.random.Generator, dendrogram: Dendrogram, labels: Labels, method: str, mode: str) -> Floats:
+def _agreement(
+    random: np.random.Generator, dendrogram: Dendrogram, labels: Labels, method: Method, mode: Mode
+) -> Floats:
     """For each cut, its agreement with that of a bootstrap sample of the features, on the features of the sample."""
     features = dendrogram.features
     assert features is not None

@@ -7,9 +7,10 @@ of clusters, exports and plot what other tools and people see.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +18,16 @@ from numpy.typing import NDArray
 from . import _core, cuts
 from .checks import Floats, as_choice, as_count, as_flag, as_rows
 from .features import ClusterFeatures
+from .names import Method, Mode
 from .nodes import Hierarchy, NodePath, as_names, as_node
 
 if TYPE_CHECKING:
+    import networkx
     from matplotlib.axes import Axes
 
     from .suggestion import Suggestion
+
+Numbers: TypeAlias = Sequence[int] | NDArray[np.integer[Any]]
 
 
 class Dendrogram:
@@ -94,6 +99,11 @@ class Dendrogram:
 
     def __repr__(self) -> str:
         return f"Dendrogram({self.n_leaves} leaves, height {self.Z[:, 2].max(initial=0.0):.4g})"
+
+    def _repr_html_(self) -> str:
+        from .report.notebook import dendrogram_html
+
+        return dendrogram_html(self)
 
     # -- cutting
 
@@ -225,8 +235,8 @@ class Dendrogram:
         self,
         k_max: int = 50,
         *,
-        method: str = "ward",
-        mode: str = "linkage",
+        method: Method = "ward",
+        mode: Mode = "linkage",
         n_draws: int = 10,
         random_state: int = 0,
     ) -> Suggestion:
@@ -234,7 +244,8 @@ class Dendrogram:
 
         Six criteria vote: the largest relative gap of the heights, the weighted indices of Calinski-Harabasz and of
         Davies-Bouldin, the simplified silhouette, the gap statistic, and the stability under resampling. A number is
-        clear if four of them vote for it and its clusters are found again in resampled features.
+        clear if four of them vote for it, its gap statistic clearly exceeds that of one cluster, and its clusters are
+        found again in resampled features.
 
         Parameters
         ----------
@@ -463,7 +474,11 @@ class Dendrogram:
         increase = merged.sse - sse[parts[:, 0]] - sse[parts[:, 1]]
         return np.concatenate([[leaves.sse.sum()], leaves.sse.sum() + np.cumsum(increase)])
 
-    def sse(self, k: Any) -> Any:
+    @overload
+    def sse(self, k: int) -> float: ...
+    @overload
+    def sse(self, k: Numbers) -> Floats: ...
+    def sse(self, k: int | Numbers) -> float | Floats:
         """Returns the sum of squared distances of all points to the mean of their cluster, for k clusters.
 
         It is computed from the features, and is exact if each point belongs to the leaf that absorbed it. For rows
@@ -490,7 +505,11 @@ class Dendrogram:
         result = self._sse_by_merges[self.n_leaves - counts.astype(np.int64)]
         return float(result) if counts.ndim == 0 else result
 
-    def rmsd(self, k: Any) -> Any:
+    @overload
+    def rmsd(self, k: int) -> float: ...
+    @overload
+    def rmsd(self, k: Numbers) -> Floats: ...
+    def rmsd(self, k: int | Numbers) -> float | Floats:
         """Returns the root mean squared distance of all points to the mean of their cluster, for k clusters.
 
         Parameters
@@ -511,7 +530,11 @@ class Dendrogram:
         result = np.sqrt(self.sse(k) / self._known_features().weight.sum())
         return float(result) if np.ndim(k) == 0 else result
 
-    def cophenetic(self, i: Any = None, j: Any = None) -> Any:
+    @overload
+    def cophenetic(self, i: int, j: int) -> float: ...
+    @overload
+    def cophenetic(self, i: int | Numbers | None = None, j: int | Numbers | None = None) -> float | Floats: ...
+    def cophenetic(self, i: int | Numbers | None = None, j: int | Numbers | None = None) -> float | Floats:
         """Returns the height at which leaves i and j are first in one cluster.
 
         Parameters
@@ -532,7 +555,7 @@ class Dendrogram:
         """
         if (i is None) != (j is None):
             raise ValueError("cophenetic takes both i and j, or neither for all pairs")
-        if i is None:
+        if i is None or j is None:
             from scipy.cluster.hierarchy import cophenet
 
             return cophenet(self.Z) if len(self.Z) else np.empty(0)
@@ -607,7 +630,7 @@ class Dendrogram:
 
         return newick(self, self.names if names is None else as_names(names, self.n_leaves))
 
-    def to_networkx(self) -> Any:
+    def to_networkx(self) -> networkx.DiGraph:
         """Returns a networkx.DiGraph with edges from the root to the leaves.
 
         Returns

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from typing import Any, Self
 
@@ -66,7 +67,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     n_jobs : int, default None
         Number of threads; None is one, -1 is one for each core. It changes the time and nothing else.
     progress : bool, default False
-        Whether to show progress on stderr.
+        Whether to show a progress bar for each phase.
 
     Attributes
     ----------
@@ -141,6 +142,20 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         self._require_fitted()
         return 0.0 if self._projection is None else float(np.sqrt(2 / self._projection.n_components))
 
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        """What a notebook shows: scikit-learn's diagram and, once fitted, what is known of the rows and clusters."""
+        from .report.notebook import model_html
+
+        known = copy.copy(self)
+        if getattr(self, "_clustering", None) is None:
+            # scikit-learn reads all attributes. Without these there is nothing to cluster and to label.
+            known.__dict__ |= {"_batch": None, "_leaf_of_row": None}
+            known.__dict__.pop("_clustering", None)
+        shown: dict[str, str] = super(Betula, known)._repr_mimebundle_(**options)
+        if "text/html" in shown and hasattr(self, "tree_"):
+            shown["text/html"] += model_html(self)
+        return shown
+
     # -- fitting
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -176,11 +191,11 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
             self._adaptive = None
             self._insert(tree, source)
             for _ in range(self.refine):
-                report = reporter(self.progress, "finer leaves")
                 unlimited = self.max_memory is None
-                leaves = self.features_._refined(
-                    self._directed(source), as_threads(self.n_jobs), report, may_list=unlimited
-                )
+                with reporter(self.progress, "finer leaves") as report:
+                    leaves = self.features_._refined(
+                        self._directed(source), as_threads(self.n_jobs), report, may_list=unlimited
+                    )
                 self._refined = Refined(leaves, may_list=unlimited)
             if source.repeatable:
                 self._cluster_now()
@@ -264,7 +279,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         self._require_fitted()
         return self._labels_of(self._source(X))
 
-    def transform(self, X: Any) -> NDArray[Any]:
+    def transform(self, X: Any) -> NDArray[np.floating[Any]]:
         """Returns the distance of each row to the mean of each cluster, by the metric of the model.
 
         Parameters
@@ -293,7 +308,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
             )
         rows = np.concatenate(list(self._projected(source)))
         distances = cdist(rows, self.cluster_centers_, self._metric)
-        finite: NDArray[Any] = np.nan_to_num(distances, nan=1.0, copy=False).astype(rows.dtype, copy=False)
+        finite: NDArray[np.floating[Any]] = np.nan_to_num(distances, nan=1.0, copy=False).astype(rows.dtype, copy=False)
         return finite
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:

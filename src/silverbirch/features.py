@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _core
 from .checks import Floats, as_rows, as_sses, as_threads, as_weights
-from .progress import Report, as_report
+from .progress import Report, reporter
 
 if TYPE_CHECKING:
     from .rows import RowSource
@@ -50,7 +50,11 @@ class ClusterFeatures:
     ([2.0], [[1.0, 0.0]], [2.0])
     """
 
-    __slots__ = ("mean", "sse", "weight")
+    __slots__ = {
+        "mean": "The mean of each group, (m, d).",
+        "sse": "The sum of squared distances of the points to the mean of their group, (m,).",
+        "weight": "The number of points in each group, (m,).",
+    }
 
     weight: Floats
     mean: Floats
@@ -122,7 +126,9 @@ class ClusterFeatures:
         )
 
     def __repr__(self) -> str:
-        return f"ClusterFeatures({len(self)} features, {self.n_dimensions} dimensions, weight {self.weight.sum():g})"
+        return (
+            f"ClusterFeatures({len(self):,} features, {self.n_dimensions} dimensions, weight {self.weight.sum():,.12g})"
+        )
 
     def merged_with(self, other: ClusterFeatures) -> ClusterFeatures:
         """Returns feature i of this set merged with feature i of the other set, for every i.
@@ -175,7 +181,7 @@ class ClusterFeatures:
         n_jobs : int, default None
             Number of threads; None is one, -1 is one for each core. It changes the time and nothing else.
         progress : bool or function, default None
-            True shows a line on stderr; a function is called with (done, total).
+            True shows a bar; a function is called with (done, total).
 
         Returns
         -------
@@ -190,7 +196,8 @@ class ClusterFeatures:
         """
         from .rows import source_of
 
-        return self._refined(source_of(X, weight), as_threads(n_jobs), as_report(progress, "nearest leaves"))
+        with reporter(progress, "nearest leaves") as report:
+            return self._refined(source_of(X, weight), as_threads(n_jobs), report)
 
     def _refined(
         self, source: RowSource, threads: int, report: Report | None, *, may_list: bool = True

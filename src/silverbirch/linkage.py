@@ -6,8 +6,9 @@ This module checks the data and the memory needed, then calls the core, which ch
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,7 @@ from .distances import full_metric_name, pairwise_distances, require_distances, 
 from .features import ClusterFeatures
 from .linkage_job import Job, Pairs
 from .linkage_matrix import LinkageMatrix, with_prototypes
+from .names import Algorithm, CFDistance, Method, Metric, Mode
 from .progress import Report
 from .sparse_linkage import cluster_sparse
 from .unit_features import require_unit_rows, unit_centres, unit_points
@@ -44,13 +46,13 @@ _VECTORS_OF_ORDERING = 8
 
 def linkage(
     y: Any,
-    method: str = "single",
-    metric: Any = "euclidean",
+    method: Method = "single",
+    metric: Metric | Callable[[Floats, Floats], float] = "euclidean",
     optimal_ordering: bool = False,
     *,
     weights: Any = None,
-    mode: str = "linkage",
-    algorithm: str = "auto",
+    mode: Mode = "linkage",
+    algorithm: Algorithm = "auto",
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> Floats:
@@ -84,7 +86,7 @@ def linkage(
     n_jobs : int, default None
         Number of threads; None is one, -1 is one for each core. It changes the time and nothing else.
     progress : bool, default False
-        Whether to show progress on stderr.
+        Whether to show a progress bar.
 
     Returns
     -------
@@ -141,10 +143,11 @@ def linkage(
     >>> Z[:, 2].tolist()
     [1.0, 2.0, 5.5]
     """
-    mode = as_choice(mode, "mode", MODES)
-    method = as_method(method, mode, "method")
+    as_choice(mode, "mode", MODES)
     metric = full_metric_name(metric)
-    job = Job(method, as_choice(algorithm, "algorithm", ALGORITHMS), as_threads(n_jobs), progress)
+    job = Job(
+        as_method(method, mode, "method"), as_choice(algorithm, "algorithm", ALGORITHMS), as_threads(n_jobs), progress
+    )
 
     if isinstance(y, ClusterFeatures):
         if weights is not None:
@@ -188,10 +191,10 @@ def heights_are_euclidean(method: str, mode: str) -> bool:
     return method != "average" if mode == "aggregation" else LINKAGES[method].squared
 
 
-def matching_distance(linkage: str) -> str:
+def matching_distance(linkage: str) -> CFDistance:
     """The CF distance that matches a linkage: table 2 of the paper, and "ward" for linkages that use only the means."""
     known = LINKAGES.get(linkage)
-    return (known and known.cf_distance) or "ward"
+    return cast("CFDistance", (known and known.cf_distance) or "ward")
 
 
 # -- cluster features
@@ -241,6 +244,7 @@ def _cluster_points(job: Job, y: Any, metric: Any, weights: Any, mode: str) -> t
     _warn_of_square_distances(rows)
     weight = np.ones(len(rows)) if weights is None else as_weights(weights, len(rows), "weights")
     points = _with_weight(ClusterFeatures._adopt(weight.view(), rows.view(), np.zeros(len(rows))))
+    del rows  # unit rows take its place
     if mode == "aggregation":
         _require_euclidean(metric, "mode='aggregation'")
         return _aggregate(job, points), _pairs_of(points.mean, metric)
@@ -262,6 +266,7 @@ def _cluster_points(job: Job, y: Any, metric: Any, weights: Any, mode: str) -> t
 
 def _cluster_directions(job: Job, features: ClusterFeatures) -> Floats:
     """Features of unit rows: half the squared distance is the cosine or correlation distance."""
+    job = replace(job, alternatives="'single', 'complete', 'average' and 'weighted' need memory for the objects alone")
     if LINKAGES[job.method].cf_distance:
         return _with_half_squares(_cluster(job, features, squares=True))
     if job.method not in _BY_ORDER:
@@ -324,14 +329,16 @@ def _pairs_of(rows: Floats, metric: Any) -> Pairs:
 
 def _cluster(job: Job, features: ClusterFeatures, *, squares: bool) -> Floats:
     """With `squares`, average and weighted linkage use squared distances and heights are their square roots."""
-    Z, prototypes = _core.cluster_features(
-        *features.arrays(), job.method, squares, job.algorithm, job.threads, job.announce_pairs, job.report()
-    )
+    with job.report() as report:
+        Z, prototypes = _core.cluster_features(
+            *features.arrays(), job.method, squares, job.algorithm, job.threads, job.announce_pairs, report
+        )
     return with_prototypes(Z, prototypes) if LINKAGES[job.method].prototypes else Z
 
 
 def _aggregate(job: Job, features: ClusterFeatures) -> Floats:
-    return _core.aggregate_features(*features.arrays(), job.method, job.algorithm, job.threads, job.report())[0]
+    with job.report() as report:
+        return _core.aggregate_features(*features.arrays(), job.method, job.algorithm, job.threads, report)[0]
 
 
 def _unweighted(features: ClusterFeatures) -> ClusterFeatures:
@@ -370,5 +377,7 @@ def _optimally_ordered(job: Job, Z: Floats, pairs: Pairs) -> Floats:
     from scipy.cluster.hierarchy import optimal_leaf_ordering
 
     job.announce_pairs(len(Z) + 1, _VECTORS_OF_ORDERING)
-    ordered: Floats = optimal_leaf_ordering(np.asarray(Z), pairs(job.report("distances")))
+    with job.report("distances") as report:
+        distances = pairs(report)
+    ordered: Floats = optimal_leaf_ordering(np.asarray(Z), distances)
     return with_prototypes(ordered, Z.prototypes) if isinstance(Z, LinkageMatrix) else ordered

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,10 +32,11 @@ class Job:
     threads: int
     progress: bool
     max_memory: int | None = None
-    # What to do if the distances of all pairs do not fit into memory.
+    # What to do if the distances of all pairs do not fit into memory, and what needs none; "" for the usual linkages.
     remedy: str = "aggregate first with CFTree or Betula"
+    alternatives: str = ""
 
-    def report(self, task: str | None = None) -> Report | None:
+    def report(self, task: str | None = None) -> AbstractContextManager[Report | None]:
         return reporter(self.progress, task or f"{self.method} linkage")
 
     def announce_pairs(self, count: int, vectors: int = 1) -> None:
@@ -44,20 +46,21 @@ class Job:
         """
         needed = vectors * 8 * (count * (count - 1) // 2)
         task = f"{self.method} linkage of {count} objects"
+        alternatives = self.alternatives or _linear_alternatives(self.method)
         logger.info("%s: %s for the distances of all pairs", task, bytes_text(needed))
         if self.max_memory is not None and needed > self.max_memory:
             fitting = int((self.max_memory / (4 * max(1, vectors))) ** 0.5)
             raise MemoryLimitError(
                 f"{task} needs {bytes_text(needed)} for the distances of all pairs, max_memory leaves "
                 f"{bytes_text(self.max_memory)}: lower max_leaves to {fitting} or raise max_memory; "
-                f"{_linear_alternatives(self.method)}"
+                f"{alternatives}"
             )
         free = free_memory()
         available = physical_memory() if free is None else free
         if available is not None and needed > available:
             raise MemoryLimitError(
                 f"{task} needs {bytes_text(needed)} for the distances of all pairs and "
-                f"{bytes_text(available)} of memory are free: {self.remedy}; {_linear_alternatives(self.method)}"
+                f"{bytes_text(available)} of memory are free: {self.remedy}; {alternatives}"
             )
 
     def require_unsquared(self, metric: Any) -> None:
@@ -69,7 +72,8 @@ class Job:
     def cluster_pairs(self, pairs: Pairs, weight: Floats, what: str) -> Floats:
         """Computes the distances of all pairs, if there is memory for them, and clusters by them."""
         self.announce_pairs(len(weight), 1 + self.vectors_beside_distances())
-        distances = pairs(self.report("distances"))
+        with self.report("distances") as report:
+            distances = pairs(report)
         require_distances(distances, what)
         return self.cluster_distances(distances, weight)
 
@@ -79,10 +83,11 @@ class Job:
 
     def cluster_distances(self, distances: Floats, weight: Floats) -> Floats:
         """Overwrites the distances, unless the linkage has prototypes."""
-        if LINKAGES[self.method].prototypes:
-            by_prototypes = _core.cluster_distances_by_prototypes
-            return with_prototypes(*by_prototypes(distances, weight, self.method, self.algorithm, self.report()))
-        return _core.cluster_distances(distances, weight, self.method, self.algorithm, self.report())[0]
+        with self.report() as report:
+            if LINKAGES[self.method].prototypes:
+                by_prototypes = _core.cluster_distances_by_prototypes
+                return with_prototypes(*by_prototypes(distances, weight, self.method, self.algorithm, report))
+            return _core.cluster_distances(distances, weight, self.method, self.algorithm, report)[0]
 
 
 def _linear_alternatives(method: str) -> str:

@@ -1,8 +1,14 @@
-"""The processor and the memory of this machine, and the memory that this process uses."""
+"""The processor and the memory of this machine, the memory of this process, and whether it runs in a notebook."""
 
 import os
 import platform
 import sys
+
+
+def in_notebook() -> bool:
+    """Whether this process is the kernel of a notebook, which shows what `IPython.display.display` is given."""
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
 
 
 def processor() -> str:

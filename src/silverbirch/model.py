@@ -30,6 +30,7 @@ from .directions import METRICS
 from .features import ClusterFeatures
 from .labelled import LeafCounter
 from .linkage import cluster_features, matching_distance
+from .names import Absorption, Algorithm, CFDistance, Method, Mode, ModelMetric
 from .progress import Report, reporter
 from .rows import Chunk, RowSource, source_of
 from .rows.direction_source import DirectionSource
@@ -89,16 +90,16 @@ class AggregateModel(ClusterResults):
         n_clusters: int | None = None,
         *,
         distance_threshold: float | None = None,
-        linkage: str = "ward",
-        metric: str = "euclidean",
+        linkage: Method = "ward",
+        metric: ModelMetric = "euclidean",
         projection: int | None = None,
         max_leaves: int | None = 25_000,
         max_memory: int | str | None = None,
         threshold: float = 0.0,
-        distance: str | None = None,
-        absorption: str | None = None,
-        mode: str = "linkage",
-        algorithm: str = "auto",
+        distance: CFDistance | None = None,
+        absorption: Absorption | None = None,
+        mode: Mode = "linkage",
+        algorithm: Algorithm = "auto",
         refine: int = 0,
         forget: float | None = None,
         n_jobs: int | None = None,
@@ -192,7 +193,7 @@ class AggregateModel(ClusterResults):
         before = tree.n_points, tree.n_leaves
         try:
             rows = source if isinstance(source, ClusterFeatures) else self._directed(source)
-            tree.insert(rows, progress=reporter(self.progress, "tree"))
+            tree.insert(rows, progress=self.progress)
         except BaseException:
             if (tree.n_points, tree.n_leaves) != before:  # an interrupt keeps the rows inserted so far
                 self._take(tree)
@@ -231,7 +232,8 @@ class AggregateModel(ClusterResults):
 
     def _labels_of(self, source: RowSource, also: ForEachChunk | None = None) -> NDArray[np.int64]:
         """The cluster of each row: that of its exactly nearest leaf."""
-        leaves = self._leaf_of(self._directed(source), reporter(self.progress, "nearest leaves"), also)
+        with reporter(self.progress, "nearest leaves") as report:
+            leaves = self._leaf_of(self._directed(source), report, also)
         return labels_in_place(self.subcluster_labels_, leaves)
 
     def _count_labelled(self, counter: LeafCounter) -> None:

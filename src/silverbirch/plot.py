@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .machine import in_notebook
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -239,9 +241,12 @@ def _short(value: float) -> str:
 
 
 def _new_axes(figsize: tuple[float, float]) -> Axes:
-    """New axes. If pyplot is in use, it shows the figure; otherwise no window system is used."""
-    if "matplotlib.pyplot" in sys.modules:
-        from matplotlib import pyplot
+    """New axes. In a notebook, and where pyplot is in use, it shows the figure; otherwise no window system is used."""
+    if in_notebook() or "matplotlib.pyplot" in sys.modules:
+        try:
+            from matplotlib import pyplot
+        except ImportError:
+            raise ImportError(_NO_MATPLOTLIB) from None
 
         return pyplot.subplots(figsize=figsize, layout="constrained")[1]
     return detached_axes(figsize)

@@ -34,8 +34,8 @@ class ModelOfRows(AggregateModel):
 
     def _find_leaves(self, source: RowSource, counter: LeafCounter | None = None) -> None:
         """Finds the leaf of each row, for rows as the tree takes them, and sums up the rows of each leaf on the way."""
-        report = reporter(self.progress, "nearest leaves")
-        leaves = self._leaf_of(source, report, None if counter is None else counter.add)
+        with reporter(self.progress, "nearest leaves") as report:
+            leaves = self._leaf_of(source, report, None if counter is None else counter.add)
         fits = len(self.features_) <= np.iinfo(np.int32).max
         self._leaf_of_row = leaves.astype(np.int32) if fits else leaves
 

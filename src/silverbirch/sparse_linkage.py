@@ -14,8 +14,9 @@ from .sparse_rows import SPARSE_METRICS, SparseRows, as_csr
 
 _REMEDY = (
     "project the rows first with sklearn.decomposition.TruncatedSVD or sklearn.random_projection, or let "
-    "Betula(projection=...) do so; method='single' needs memory for the rows alone"
+    "Betula(projection=...) do so"
 )
+_ALTERNATIVES = "method='single' needs memory for the rows alone"
 
 
 def cluster_sparse(job: Job, y: Any, metric: Any, weights: Any, mode: str) -> tuple[Floats, Pairs]:
@@ -37,7 +38,7 @@ def cluster_sparse(job: Job, y: Any, metric: Any, weights: Any, mode: str) -> tu
     if len(numbers) < len(weight):
         matrix, weight = matrix[numbers], weight[numbers]
     rows = SparseRows.under(metric, matrix, numbers)
-    job = replace(job, remedy=_REMEDY)
+    job = replace(job, remedy=_REMEDY, alternatives=_ALTERNATIVES)
     if job.method == "single" and job.algorithm in ("auto", "mst"):
         return _by_mst(job, matrix, metric), rows.pairwise_distances
     if mode == "centers":
@@ -48,7 +49,8 @@ def cluster_sparse(job: Job, y: Any, metric: Any, weights: Any, mode: str) -> tu
 def _by_mst(job: Job, matrix: Any, metric: str) -> Floats:
     arrays = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data
     squared = metric == "sqeuclidean"
-    Z = _core.sparse_mst(*arrays, matrix.shape[1], "euclidean" if squared else metric, job.report())
+    with job.report() as report:
+        Z = _core.sparse_mst(*arrays, matrix.shape[1], "euclidean" if squared else metric, report)
     if squared:
         Z[:, 2] **= 2
     return Z

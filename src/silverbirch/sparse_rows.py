@@ -27,6 +27,7 @@ SPARSE_METRICS = ("euclidean", "sqeuclidean", "cosine", "correlation")
 
 _MOST_COLUMNS = 2**31 - 1  # the core numbers columns in 32 bits
 _BLOCK_DISTANCES = 1 << 21  # 16 MiB, and a few times as much while they are computed
+_BLOCK_STEPS = 1 << 28  # of the products: some tenths of a second
 _BLOCK_VALUES = 1 << 20  # of the rows whose differences are computed at a time
 # Rounding of the products is about 1e-15 of the squared lengths. Squared distances below this share of them are
 # computed from differences.
@@ -92,7 +93,9 @@ class SparseRows:
 
     def pairwise_distances(self, report: Report | None = None) -> Floats:
         """The distances of all pairs, as a condensed vector."""
-        return condensed_distances(self.scaled.shape[0], _BLOCK_DISTANCES, self._from_block, report)
+        count = self.scaled.shape[0]
+        block = min(_BLOCK_DISTANCES, _BLOCK_STEPS // (1 + self.scaled.nnz // count))
+        return condensed_distances(count, block, self._from_block, report)
 
     def _from_block(self, first: int, last: int) -> Floats:
         """The distances from the rows first … last - 1 to the rows from `first` on."""

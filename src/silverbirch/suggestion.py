@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from .checks import MODES, as_choice, as_method
 from .criteria import Scores, centre_scores, height_gaps, resampling_scores
 from .features import ClusterFeatures
+from .names import Method, Mode
 from .nodes import above
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ CRITERIA = ("height gap", "Calinski-Harabasz", "Davies-Bouldin", "silhouette", "
 MOST_FEATURES = 1000  # resampled dendrograms have at most this many leaves
 ENOUGH_VOTES = 4
 ENOUGH_STABILITY = 0.75  # of the way from the stability of uniform data to perfect agreement
+ENOUGH_ERRORS = 3  # by how many standard errors the gap statistic must exceed that of one cluster
 _SAME_STABILITY = 0.01  # differences up to this are ties
 _MOST_ROWS = 16  # of the table as text
 
@@ -45,6 +47,16 @@ class Suggestion:
     scores : dict {str: float64 array}
         The scores of each k, NaN where a criterion is not defined. Of "Davies-Bouldin" the least is best, of the others
         the greatest. "gap error" and "reference stability" are what "gap" and "stability" are compared with.
+
+    Examples
+    --------
+    >>> import numpy as np, silverbirch as sb
+    >>> X = np.random.default_rng(0).uniform(size=(100, 2))
+    >>> suggestion = sb.Dendrogram(sb.linkage(X, "ward"), X).suggest(k_max=10)
+    >>> suggestion.n_clusters is None
+    True
+    >>> suggestion.k.tolist()
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
     """
 
     n_clusters: int | None
@@ -100,7 +112,7 @@ class Suggestion:
         rows = [self._heads(), *self._rows()]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ["  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True)) for row in rows]
-        return "\n".join([f"{self._answer()}: {self.reason}", *lines])
+        return "\n".join([f"{self._answer()}: {self.reason}", *(line.rstrip() for line in lines)])
 
     def _repr_html_(self) -> str:
         heads = "".join(f"<th>{escape(head)}</th>" for head in self._heads())
@@ -132,10 +144,10 @@ class Suggestion:
 
 
 def suggested(
-    dendrogram: Dendrogram, k_max: int, method: str, mode: str, n_draws: int, random_state: int
+    dendrogram: Dendrogram, k_max: int, method: Method, mode: Mode, n_draws: int, random_state: int
 ) -> Suggestion:
     """The answer of `Dendrogram.suggest`."""
-    method = as_method(method, as_choice(mode, "mode", MODES), "method")
+    as_method(method, as_choice(mode, "mode", MODES), "method")
     top = _top(dendrogram)
     k_max = min(k_max, top.n_leaves // 2)
     if k_max < 3:
@@ -186,14 +198,16 @@ def _decision(votes: dict[str, int | None], scores: Scores) -> tuple[int | None,
     counts = Counter(k for k in votes.values() if k is not None)
     if not counts:
         return None, "no criterion is best between 2 and the largest k"
-    most = max(counts.values())
-    first = [k for k in sorted(counts) if counts[k] == most]
+    k, most = max(sorted(counts.items()), key=lambda item: item[1])
     if most < ENOUGH_VOTES:
         said = ", ".join(f"{name} {'none' if k is None else k}" for name, k in votes.items())
         return None, f"the criteria disagree ({said})"
-    k = first[0]
+    voted = f"{most} of {len(votes)} criteria vote for"
+    gap, error = scores["gap"], scores["gap error"]
+    if gap[k - 1] - gap[0] < ENOUGH_ERRORS * np.hypot(error[k - 1], error[0]):
+        return None, f"{voted} {k}, but it explains no more than it would of uniform data (gap statistic)"
     stability, reference = float(scores["stability"][k - 1]), float(scores["reference stability"][k - 1])
     found = f"resampled features give the same clusters by ARI {stability:.2f}, uniform data by {reference:.2f}"
     if stability - reference < ENOUGH_STABILITY * (1 - reference):
-        return None, f"{most} of {len(votes)} criteria vote for {k}, but {found}"
-    return k, f"{most} of {len(votes)} criteria vote for it; {found}"
+        return None, f"{voted} {k}, but {found}"
+    return k, f"{voted} it; {found}"

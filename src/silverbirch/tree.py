@@ -24,7 +24,8 @@ from .checks import (
     bytes_text,
 )
 from .features import ClusterFeatures
-from .progress import Report, as_report
+from .names import Absorption, CFDistance
+from .progress import Report, reporter
 from .rows import Chunk, RowSource, source_of
 from .rows.passes import ForEachChunk, gathered, reported
 
@@ -121,8 +122,8 @@ class CFTree:
         threshold: float = 0.0,
         max_leaves: int | None = None,
         max_memory: int | str | None = None,
-        distance: str = "ward",
-        absorption: str = "radius",
+        distance: CFDistance = "ward",
+        absorption: Absorption = "radius",
         branching: int | None = None,
         dtype: Any = None,
         n_jobs: int | None = None,
@@ -163,7 +164,7 @@ class CFTree:
         weight : array (n,) or float, default None
             How often each row counts; None counts each row once. A weight of 0 is the same as no row.
         progress : bool or function, default None
-            True shows a line on stderr; a function is called with (done, total).
+            True shows a bar; a function is called with (done, total).
 
         Returns
         -------
@@ -177,7 +178,11 @@ class CFTree:
         TypeError
             The rows are not numbers. The tree is left as it was.
         """
-        report = as_report(progress, "tree")
+        with reporter(progress, "tree") as report:
+            self._insert(X, weight, report)
+        return self
+
+    def _insert(self, X: Any, weight: Any, report: Report | None) -> None:
         if isinstance(X, ClusterFeatures):
             if weight is not None:
                 raise ValueError("cluster features have weights of their own: leave `weight` out")
@@ -191,7 +196,6 @@ class CFTree:
                         bad = core.insert_rows(chunk.rows, chunk.weight, inner, chunk.checked)
                     if bad is not None:
                         raise source.refusal(chunk, *bad)
-        return self
 
     def _undone_by_failure(self, source: RowSource) -> Iterator[Chunk]:
         """The chunks to insert. If a chunk cannot be read or holds a bad value, the tree becomes what it was before.
@@ -247,7 +251,7 @@ class CFTree:
         tree : CFTree
             A tree of rows with the same columns; it is not changed.
         progress : bool or function, default None
-            True shows a line on stderr; a function is called with (done, total).
+            True shows a bar; a function is called with (done, total).
 
         Returns
         -------
@@ -265,10 +269,10 @@ class CFTree:
             if tree.n_leaves == 0:
                 return self
             features, threshold = tree.features, tree.threshold
-        with self._changing(features.n_dimensions) as core:
+        with reporter(progress, "tree") as report, self._changing(features.n_dimensions) as core:
             if tree.absorption == self.absorption:  # else the two thresholds have different units
                 core.raise_threshold(threshold**2)
-            core.insert_features(*features.arrays(), as_report(progress, "tree"))
+            core.insert_features(*features.arrays(), report)
         return self
 
     def decay(self, factor: float, lightest: float = 0.01) -> CFTree:
@@ -374,7 +378,7 @@ class CFTree:
         n_jobs : int, default None
             Number of threads; None is one, -1 is one for each core. It changes the time and nothing else.
         progress : bool or function, default None
-            True shows a line on stderr; a function is called with (done, total).
+            True shows a bar; a function is called with (done, total).
 
         Returns
         -------
@@ -386,7 +390,8 @@ class CFTree:
         ValueError
             The tree is empty, a value is not finite, or the number of columns differs.
         """
-        return self._assign(source_of(X), as_threads(n_jobs), as_report(progress, "nearest leaves"))
+        with reporter(progress, "nearest leaves") as report:
+            return self._assign(source_of(X), as_threads(n_jobs), report)
 
     def _assign(
         self, source: RowSource, threads: int, report: Report | None, also: ForEachChunk | None = None

@@ -21,7 +21,7 @@ def rows_for(estimator: Any, X: Any, sample_weight: Any = None, *, reset: bool) 
     check = partial(check_array, dtype=[np.float64, np.float32], order="C", estimator=estimator, input_name="X")
     # The core checks the values once. If it finds a bad value, scikit-learn's own check raises the error.
     matrix = X.X if is_annotated(X) else X
-    if estimator.projection is not None and is_sparse(matrix):
+    if getattr(estimator, "projection", None) is not None and is_sparse(matrix):
         source: RowSource = SparseSource(check(matrix, accept_sparse="csr"))
     else:
         source = source_of(X, convert=partial(check, ensure_all_finite=False), complain=check)

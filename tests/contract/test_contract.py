@@ -10,8 +10,16 @@ import pytest
 
 import silverbirch as sb
 
-NAMES = ["Betula", "CFTree", "ClusterFeatures", "Dendrogram", "MemoryLimitError", "ModelFileError"]
-NAMES += ["linkage", "load", "read_chunks"]
+NAMES = [
+    "AgglomerativeClustering",
+    "Betula",
+    "CFTree",
+    "ClusterFeatures",
+    "Dendrogram",
+    "MemoryLimitError",
+    "ModelFileError",
+]
+NAMES += ["linkage", "load", "read_chunks", "write_report"]
 REQUIRED = inspect.Parameter.empty
 
 # Name → parameters by position, then by keyword only.
@@ -57,6 +65,8 @@ SIGNATURES = {
         {
             "distance_threshold": None,
             "linkage": "ward",
+            "metric": "euclidean",
+            "projection": None,
             "max_leaves": 25_000,
             "max_memory": None,
             "threshold": 0.0,
@@ -65,10 +75,26 @@ SIGNATURES = {
             "mode": "linkage",
             "algorithm": "auto",
             "refine": 0,
+            "forget": None,
             "n_jobs": None,
             "progress": False,
         },
     ),
+    "AgglomerativeClustering": (
+        {"n_clusters": 2},
+        {
+            "metric": "euclidean",
+            "memory": None,
+            "connectivity": None,
+            "compute_full_tree": "auto",
+            "linkage": "ward",
+            "distance_threshold": None,
+            "compute_distances": False,
+            "n_jobs": None,
+            "progress": False,
+        },
+    ),
+    "AgglomerativeClustering.fit": ({"self": REQUIRED, "X": REQUIRED, "y": None}, {}),
     "Betula.fit": ({"self": REQUIRED, "X": REQUIRED, "y": None, "sample_weight": None}, {}),
     "Betula.partial_fit": ({"self": REQUIRED, "X": None, "y": None, "sample_weight": None}, {}),
     "Betula.predict": ({"self": REQUIRED, "X": REQUIRED}, {}),
@@ -79,8 +105,21 @@ SIGNATURES = {
     "Betula.name_clusters": ({"self": REQUIRED, "names": REQUIRED}, {}),
     "Betula.representatives": ({"self": REQUIRED, "X": REQUIRED, "n": 3}, {}),
     "Betula.score": ({"self": REQUIRED, "X": REQUIRED, "y": None, "sample_weight": None}, {}),
-    "Dendrogram": ({"Z": REQUIRED, "features": None}, {}),
-    "Dendrogram.cut": ({"self": REQUIRED, "n_clusters": None, "height": None}, {}),
+    "write_report": (
+        {"path": REQUIRED, "model": REQUIRED},
+        {
+            "title": "silverbirch report",
+            "record": None,
+            "column_names": None,
+            "inverse_transform": None,
+            "force": False,
+        },
+    ),
+    "Dendrogram": ({"Z": REQUIRED, "features": None}, {"names": None}),
+    "Dendrogram.cut": (
+        {"self": REQUIRED, "n_clusters": None, "height": None},
+        {"method": "level", "min_size": None, "max_size": None, "noise": False},
+    ),
     "Dendrogram.sse": ({"self": REQUIRED, "k": REQUIRED}, {}),
     "Dendrogram.rmsd": ({"self": REQUIRED, "k": REQUIRED}, {}),
     "Dendrogram.cophenetic": ({"self": REQUIRED, "i": None, "j": None}, {}),
@@ -116,6 +155,14 @@ def test_positional_arguments_of_linkage_are_those_of_scipy():
     theirs = list(inspect.signature(linkage).parameters.values())
     ours = list(inspect.signature(sb.linkage).parameters.values())[: len(theirs)]
     assert [(p.name, p.default) for p in ours] == [(p.name, p.default) for p in theirs]
+
+
+def test_parameters_of_agglomerative_clustering_begin_with_those_of_scikit_learn():
+    from sklearn.cluster import AgglomerativeClustering
+
+    theirs = list(inspect.signature(AgglomerativeClustering).parameters.values())
+    ours = list(inspect.signature(sb.AgglomerativeClustering).parameters.values())[: len(theirs)]
+    assert [(p.name, p.kind, p.default) for p in ours] == [(p.name, p.kind, p.default) for p in theirs]
 
 
 @pytest.mark.parametrize("name", ["features", "threshold", "n_rebuilds", "n_points"])
@@ -179,6 +226,11 @@ def test_importing_aggregating_and_clustering_load_numpy_alone(code):
     loaded = loaded_by(code)
     assert "numpy" in loaded
     assert loaded & OPTIONAL == set()
+
+
+@pytest.mark.parametrize("code", ["import silverbirch", "import silverbirch as sb; sb.Betula(2).fit([[0.0], [1.0]])"])
+def test_a_program_that_ends_prints_nothing(code):
+    assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stderr == b""
 
 
 def test_the_estimator_loads_scikit_learn_when_asked_for():

@@ -72,6 +72,14 @@ def write_one_group(path, blocks):
     return write_parquet(path, blocks, one_group=True)
 
 
+def write_lists(path, blocks):
+    X = np.random.default_rng(0).normal(size=(BLOCK_ROWS, COLUMNS))
+    table = pa.table({"e": pa.FixedSizeListArray.from_arrays(X.ravel(), COLUMNS).cast(pa.list_(pa.float64()))})
+    whole = pa.concat_tables([table] * blocks)
+    pq.write_table(whole, path, row_group_size=len(whole), compression="none", use_dictionary=False)
+    return len(whole)
+
+
 def write_csv(path, blocks):
     lines = "".join(",".join(f"{value:.17g}" for value in row) + "\n" for row in np.asarray(block(4096).to_pandas()))
     with path.open("w") as file:
@@ -99,6 +107,7 @@ def write_npy(path, blocks):
 WRITERS = {
     "rows.parquet": write_parquet,
     "one-row-group.parquet": write_one_group,
+    "lists.parquet": write_lists,
     "rows.csv": write_csv,
     "rows.arrow": write_arrow,
     "rows.npy": write_npy,

@@ -91,15 +91,31 @@ Z = sb.linkage(X[:4], "ward")
         {"prototypes": np.array([0, 1, -1])},
         {"prototypes": np.array([0.0, 1.0, 2.0])},
         {"prototypes": np.array([[0, 1, 2]])},
+        {"leaves": np.array([0, 1, 2])},
+        {"leaves": np.array([0, 1, 3, 2])},
+        {"leaves": np.array([-1, 1, 2, 3])},
+        {"leaves": np.array([0.0, 1.0, 2.0, 3.0])},
+        {"names.node": np.array([0, 7])},
+        {"names.node": np.array([0, -1])},
+        {"names.node": np.array([3, 3])},
+        {"names.node": np.array([0, 1, 2])},
+        {"names.node": np.array([0.0, 1.0])},
+        {"names.end": np.array([2, 1])},
+        {"names.end": np.array([-1, 2])},
+        {"names.end": np.array([1, 3])},
+        {"names.end": np.array([[1, 2]])},
+        {"names.text": np.frombuffer(b"\xff\xfe", dtype=np.uint8)},
+        {"names.text": np.array([97, 98])},
         {"features.weight": np.ones(3)},
         {"features.weight": np.ones(3), "features.mean": np.ones((3, 2)), "features.sse": np.ones(3)},
     ],
     ids=str,
 )
 def test_wrong_dendrograms_are_refused(path, change):
-    good = {"Z": Z, "prototypes": np.array([0, 1, 2])}
+    names = {"names.node": np.array([0, 6]), "names.end": np.array([1, 2]), "names.text": np.array([97, 98], np.uint8)}
+    good = {"Z": Z, "prototypes": np.array([0, 1, 2]), **names}
     path.write_bytes(file_of("dendrogram", {}, good))
-    assert len(sb.load(path).Z) == 3
+    assert sb.load(path).names == {0: "a", 6: "b"}
     assert_refused(path, "dendrogram", {}, good | change)
 
 

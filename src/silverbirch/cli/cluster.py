@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from ..labelled import LeafCounter
 from ..model import AggregateModel
@@ -69,19 +70,16 @@ def cluster(
         check_cut(clusters, height, labels)
         if clusters is not None and clusters > max_leaves:
             raise ValueError(f"-k {clusters} but at most {max_leaves} features: raise --max-leaves")
+        names: dict[str, Any] = {"linkage": linkage, "mode": mode, "algorithm": algorithm}
+        names |= {"metric": metric, "distance": distance, "absorption": absorption}
         estimator = AggregateModel(
             clusters,
             distance_threshold=height,
-            linkage=linkage,
-            metric=metric,
-            mode=mode,
-            algorithm=algorithm,
             max_leaves=max_leaves,
             max_memory=model_memory(max_memory),
             threshold=threshold,
-            distance=distance,
-            absorption=absorption,
             n_jobs=jobs,
+            **names,
         )
         estimator._new_tree()  # checks the parameters before anything is read
     reading = Reading(inputs, columns, numeric_only, id_column, Preparation(missing, scale, metric))

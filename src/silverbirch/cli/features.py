@@ -66,14 +66,13 @@ def aggregate(
       silverbirch merge part-*.sb -o all.sb
     """
     with usage():
+        names: dict[str, Any] = {"metric": metric, "distance": distance, "absorption": absorption}
         model = AggregateModel(
-            metric=metric,
             max_leaves=max_leaves,
             max_memory=model_memory(max_memory),
             threshold=threshold,
-            distance=distance,
-            absorption=absorption,
             n_jobs=jobs,
+            **names,
         )
         model._new_tree()  # checks the parameters before anything is read
     reading = Reading(inputs, columns, numeric_only, id_column, Preparation(missing, scale, metric))

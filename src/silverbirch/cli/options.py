@@ -62,7 +62,7 @@ Columns = Annotated[
     typer.Option(
         metavar="A,B,…",
         rich_help_panel=INPUT,
-        help="The columns to cluster: names, or numbers for .npy. By default all but the id column.",
+        help="The columns to cluster: names, of lists too, or numbers for .npy. By default all but the id column.",
     ),
 ]
 NumericOnly = Annotated[

@@ -58,9 +58,15 @@ def write_page(path: Path, model: AggregateModel, state: RunState, record: dict[
     from ..report import write_report
 
     how = state.preparation
-    known = how.shift is not None and how.factor is not None and how.metric == "euclidean"
-    scale = (how.shift, how.factor) if known else None
-    write_report(path, model, title=_title(state), record=record, column_names=state.columns, scale=scale, force=True)
+    write_report(
+        path,
+        model,
+        title=_title(state),
+        record=record,
+        column_names=state.columns,
+        inverse_transform=how.undo if how.can_be_undone else None,
+        force=True,
+    )
 
 
 def _title(state: RunState) -> str:

@@ -87,6 +87,17 @@ class Preparation:
             chunk = replace(chunk, rows=rows, checked=False)
         return self._with_direction(chunk, source)
 
+    @property
+    def can_be_undone(self) -> bool:
+        """Whether rows were only scaled: `undo` then takes means back to their units."""
+        return self.shift is not None and self.factor is not None and self.metric == "euclidean"
+
+    def undo(self, rows: Floats) -> Floats:
+        """The rows before they were scaled."""
+        assert self.shift is not None
+        assert self.factor is not None
+        return self.shift + rows / self.factor
+
     def complete(self, chunk: Chunk, source: RowSource) -> Chunk:
         """The chunk without missing values: filled in, or their rows with weight 0; unchanged without known means."""
         rows = chunk.rows

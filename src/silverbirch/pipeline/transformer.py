@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.pipeline import Pipeline
+from sklearn.utils.metaestimators import available_if
 
 from ..estimator import Betula
 from ..rows import read_chunks
@@ -30,7 +31,7 @@ class RowPreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def transform(self, X: Any) -> NDArray[Any]:
         """Returns the prepared rows. X is anything that `read_chunks` takes, with the columns of the run."""
         assert self.state is not None
-        as_chosen = isinstance(X, np.ndarray) or (isinstance(X, list) and not are_paths(X))
+        as_chosen = hasattr(X, "__dlpack__") or (isinstance(X, list) and not are_paths(X))  # arrays have no names
         source = read_chunks(X, columns=None if as_chosen else self.state.to_read)
         parts = []
         for chunk in source.chunks():
@@ -41,8 +42,25 @@ class RowPreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             parts.append(prepared.rows)
         return np.concatenate(parts)
 
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """The names of the columns that the run read."""
+        if self.state is None or self.state.columns is None:
+            raise AttributeError("the columns have no names")
+        return np.array(self.state.columns, dtype=object)
 
-def prepared_model(model: Betula, state: RunState) -> Any:
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Returns the names of the columns: the preparation keeps them."""
+        return self.feature_names_in_
+
+    @available_if(lambda self: self.state is not None and self.state.preparation.can_be_undone)  # type: ignore[untyped-decorator]
+    def inverse_transform(self, X: Any) -> NDArray[Any]:
+        """Returns rows in the units before they were scaled."""
+        assert self.state is not None
+        return self.state.preparation.undo(np.asarray(X))
+
+
+def prepared_model(model: Betula, state: RunState) -> Betula | Pipeline:
     """The model itself, or a pipeline if rows must be prepared before the model."""
     if not state.preparation.changes_rows:
         return model

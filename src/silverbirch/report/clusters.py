@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from ..checks import Floats
-from ..cluster_table import ClusterTable
+from ..cluster_table import ClusterTable, in_other_units
 from ..features import ClusterFeatures
 from ..model import AggregateModel
 from . import numbers
@@ -18,11 +18,7 @@ MOST_CLUSTERS = 200
 MOST_COLUMNS = 8  # with more columns, the table shows only those in which a cluster differs most
 
 
-class Scale(NamedTuple):
-    """The scaling (x − shift) · factor of the columns before clustering. Centres are shown unscaled."""
-
-    shift: Floats
-    factor: Floats
+Original = Callable[[Floats], Floats]  # takes means back to the units that the rows had before they were prepared
 
 
 @dataclass(frozen=True)
@@ -33,7 +29,7 @@ class Clusters:
     rows: float
     total: ClusterFeatures
     names: list[str]
-    scale: Scale | None = None
+    clustered_units: bool = True  # else those of the rows before they were scaled or otherwise transformed
 
     @property
     def few_columns(self) -> bool:
@@ -54,26 +50,24 @@ class Clusters:
         return float(self.table.weight @ self.table.rmsd**2)
 
     def value(self, column: int, value: float) -> str:
-        """The unscaled value, with enough digits to distinguish clusters."""
-        origin = 0.0 if self.scale is None else float(self.scale.shift[column])
-        return numbers.number(origin + value * self._unit(column), self._decimals(column))
-
-    def _unit(self, column: int) -> float:
-        return 1.0 if self.scale is None else 1 / float(self.scale.factor[column])
+        """The value, with enough digits to distinguish clusters."""
+        return numbers.number(value, self._decimals(column))
 
     def _decimals(self, column: int) -> int | None:
-        spread = float(self.table.deviation[column]) * self._unit(column)
+        spread = float(self.table.deviation[column])
         return numbers.decimals_for(spread, digits=4 if self.few_columns else 3) if spread > 0 else None
 
 
-def clusters_of(model: AggregateModel, column_names: list[str] | None, scale: Scale | None = None) -> Clusters:
-    table = model.clusters_
+def clusters_of(model: AggregateModel, column_names: list[str] | None, original: Original | None = None) -> Clusters:
+    table, leaves, labelled = model.clusters_, model._leaves(), model._labelled
+    if original is not None:
+        table = in_other_units(table, leaves, original)
     width = len(table.columns)
     if column_names is not None and len(column_names) != width:
         raise ValueError(f"{len(column_names)} column names but the model has {width} columns: one for each is needed")
-    total, labelled = model._leaves().total(), model._labelled
+    total = leaves.total()
     rows = float(total.weight[0] if labelled is None else labelled.rows.sum())
-    return Clusters(table, rows, total, list(column_names or table.columns), scale)
+    return Clusters(table, rows, total, list(column_names or table.columns), original is None)
 
 
 def cluster_table(clusters: Clusters, colours: dict[int, str]) -> Html:

@@ -7,7 +7,7 @@ import re
 
 # Control characters except tab, line feed and carriage return: HTML forbids them, even as character references.
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff]")
-_VOID = {"meta", "br", "col"}
+_VOID = {"meta", "br", "col", "img"}
 
 
 class Html(str):

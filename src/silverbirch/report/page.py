@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,36 +14,73 @@ from ..model import AggregateModel
 from ..storage.atomic import check_free, new_file
 from . import numbers
 from .accuracy import accuracy_of, linkage_name
-from .clusters import MOST_CLUSTERS, Clusters, Scale, cluster_table, clusters_of
+from .clusters import MOST_CLUSTERS, Clusters, Original, cluster_table, clusters_of
 from .layout import figure, page, scrolling
 from .markup import Html, joined, tag
 from .pictures import MOST_BRANCHES, dendrogram_picture, rmsd_picture, themed
+from .pipelines import parts_of
 from .record import record_tables
+
+if TYPE_CHECKING:
+    from sklearn.pipeline import Pipeline
 
 _STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
 
 
 def write_report(
     path: str | os.PathLike[str],
-    model: AggregateModel,
+    model: AggregateModel | Pipeline,
     *,
     title: str = "silverbirch report",
     record: dict[str, Any] | None = None,
     column_names: Sequence[str] | None = None,
-    scale: tuple[Any, Any] | None = None,
+    inverse_transform: Original | None = None,
     force: bool = False,
 ) -> None:
     """Writes a report on a fitted model as one HTML file.
 
-    title : the heading of the page
-    record : the record of the run, in values that JSON can hold; shown as tables
-    column_names : a name for each column; None for the names the model was fitted with
-    scale : (shift, factor) of the columns if the rows were scaled by (x − shift) · factor; centres are shown unscaled
-    force : overwrite an existing file
+    The page has the dendrogram, the rmsd for each number of clusters, a table of the clusters, and what is exact.
+
+    Parameters
+    ----------
+    path : str or path
+        The file to write.
+    model : Betula or Pipeline
+        A fitted model, or a fitted scikit-learn pipeline that ends in one. If the other steps have an
+        `inverse_transform`, the centres are shown in the units before these steps.
+    title : str, default "silverbirch report"
+        The heading of the page.
+    record : dict, default None
+        The record of a run, in values that JSON can hold; shown as tables.
+    column_names : list of str, default None
+        A name for each column; None for the names that the model or the pipeline was fitted with.
+    inverse_transform : function, default None
+        Takes an array of centres, returns them in the units to show; None for that of the pipeline.
+    force : bool, default False
+        Whether to overwrite an existing file.
+
+    Raises
+    ------
+    FileExistsError
+        The file exists, and `force` is False.
+    TypeError
+        `model` is neither a model nor a pipeline that ends in one.
+    ImportError
+        matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import numpy as np, silverbirch as sb
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> X = np.random.default_rng(0).normal(size=(1000, 3)) * [1, 10, 100]
+    >>> pipeline = make_pipeline(StandardScaler(), sb.Betula(n_clusters=5)).fit(X)
+    >>> sb.write_report("clusters.html", pipeline, column_names=["mass", "length", "price"])
     """
     check_free(path, force)
-    names = None if column_names is None else list(column_names)
-    text = report_page(model, title, record, names, None if scale is None else Scale(*scale))
+    last, known_names, known_inverse = parts_of(model)
+    names = known_names if column_names is None else list(column_names)
+    text = report_page(last, title, record, names, inverse_transform or known_inverse)
     with new_file(path, force=force) as file:
         file.write(text.encode())
 
@@ -53,9 +90,9 @@ def report_page(
     title: str,
     record: dict[str, Any] | None = None,
     column_names: list[str] | None = None,
-    scale: Scale | None = None,
+    original: Original | None = None,
 ) -> str:
-    clusters = clusters_of(model, column_names, scale)
+    clusters = clusters_of(model, column_names, original)
     sections = {"Dendrogram": _dendrogram(model)}
     if model.dendrogram_.n_leaves > 1:
         level = None if model._cut_options else model.n_clusters_
@@ -199,7 +236,9 @@ def _clusters(clusters: Clusters, colours: dict[int, str]) -> Html:
         rest = float(clusters.table.weight[MOST_CLUSTERS:].sum() / clusters.total.weight[0])
         sentences.append(f"{k - MOST_CLUSTERS:,} smaller clusters, {numbers.percent(rest)} of the rows, are not shown.")
     sentences.append("rmsd is the root mean squared distance of a cluster's rows to its centre.")
-    units = "in the units that were clustered" if clusters.scale is None else "in the units before they were scaled"
+    units = "in the units that were clustered"
+    if not clusters.clustered_units:
+        units = "in the units before they were scaled or otherwise transformed"
     if clusters.few_columns:
         sentences.append(f"The columns to the right are the coordinates of the centre, {units}.")
     else:

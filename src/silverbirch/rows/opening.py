@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from .frame_rows import has_lists
 from .memory_source import ArraySource, Complain, Convert, FrameSource
 from .paths import are_paths, is_path, tables_at
 from .source import START, Chunk, Position, RowSource
+from .table import Table
 from .table_source import TableSource
 from .weighted_source import WeightedSource
 
@@ -61,13 +62,16 @@ def read_chunks(
     Parameters
     ----------
     source : path, array, data frame, Arrow table, stream or iterator
-        A path, folder or pattern, or a list of them; a NumPy array or memmap; a data frame of pandas, polars or another
-        library that narwhals supports; a pyarrow table, record batch or reader, or any object with an Arrow C stream;
-        an iterator of arrays, data frames or record batches.
-    columns : list of str or int, default None
-        The columns to read, in this order: names, or numbers for columns without names. None reads all columns.
+        A path, folder or pattern, or a list of them; a NumPy array or memmap, or an array or tensor of another library
+        in main memory; a data frame of pandas, polars or another library that narwhals supports; a pyarrow table,
+        record batch, dataset, scanner or reader, or any object with an Arrow C stream; an AnnData object; an iterator
+        of arrays, data frames or record batches.
+    columns : str, or list of str or int, default None
+        The columns to read, in this order: names, or numbers for columns without names. None reads all columns. A
+        column "e" of lists becomes the columns "e[0]", "e[1]", …; all its lists need the same length. Of an AnnData
+        object these are variables, or matrices of `obsm`.
     numeric_only : bool, default False
-        Whether to leave out columns that are not numbers instead of raising an error.
+        Whether to leave out columns that hold neither numbers nor lists of numbers instead of raising an error.
     id_column : str or int, default None
         A column of row ids. It is not read as data; `RowSource.chunks(with_ids=True)` returns it with each chunk.
     chunk_rows : int, default None
@@ -86,7 +90,7 @@ def read_chunks(
     ValueError
         A file cannot be read, a column does not exist or is not numeric, or a value is missing or infinite.
     TypeError
-        The source is none of the above.
+        The source is none of the above: for example texts, a sparse matrix or a tensor on a GPU.
     ImportError
         The input needs pyarrow or narwhals, which are not installed.
 
@@ -112,45 +116,51 @@ def _already_or_stream(X: Any, request: Request, chunk_rows: int | None) -> RowS
         return X
     if isinstance(X, Chunk):
         return ArraySource(X)
-    if is_path(X):
-        return TableSource(tables_at([X]), request, chunk_rows)
-    if are_paths(X):
-        return TableSource(tables_at(X), request, chunk_rows)
-    if is_sparse(X):
-        raise refused_sparse(X, "X")
+    _refuse_without_rows(X)
     if is_annotated(X):
         table, request = annotated_table(X, request)
         return TableSource([table], request, chunk_rows)
+    if tables := _tables_of(X):
+        return TableSource(tables, request, chunk_rows)
+    return ChunkSource(X, request) if isinstance(X, Iterator) else None
+
+
+def _tables_of(X: Any) -> Sequence[Table]:
+    """The tables of files and of what Arrow reads; none for generators, arrays and frames of plain numbers."""
+    if is_path(X):
+        return tables_at([X])
+    if are_paths(X):
+        return tables_at(X)
     if is_dataset(X):
-        return TableSource([DatasetTable(X)], request, chunk_rows)
+        return [DatasetTable(X)]
+    if is_scanner(X):
+        return [ArrowReaderTable(X.to_reader())]
+    if _is_arrow_stream(X):
+        return [ArrowReaderTable(X)]
+    frame = X.to_frame(X.name or "X") if is_series(X) else X
+    if is_arrow(X) or _is_map_to_convert(X) or (is_frame(frame) and has_lists(frame)):
+        return [as_table(frame, "X")]
+    return []
+
+
+def _refuse_without_rows(X: Any) -> None:
+    """Raises TypeError for what has no dense rows of numbers: sparse matrices, queries, columns and arrays of texts."""
+    if is_sparse(X):
+        raise refused_sparse(X, "X")
     if type(X).__name__ == "LazyFrame":
         raise TypeError(
             f"a {type(X).__name__} is a query without rows: pass .collect(), or write it to a file by .sink_parquet"
         )
-    if _is_arrow_stream(X) or is_scanner(X):
-        return TableSource([ArrowReaderTable(X.to_reader() if is_scanner(X) else X)], request, chunk_rows)
-    if is_series(X) and has_lists(column := X.to_frame(X.name or "X")):
-        X = column
-    _refuse_texts(X)
-    if isinstance(X, Iterator):
-        return ChunkSource(X, request)
-    if is_arrow(X) or _is_map_to_convert(X) or (is_frame(X) and has_lists(X)):
-        return TableSource([as_table(X, "X")], request, chunk_rows)
-    return None
+    if is_series(X) or (isinstance(X, np.ndarray) and X.ndim == 1):
+        values = np.asarray(X)
+        if values.dtype.kind in "OUT" and len(values) and isinstance(values[0], str):
+            raise refused_texts("X", values[0])
 
 
 def _is_arrow_stream(X: Any) -> bool:
     # Tables in memory also have an Arrow stream, but can be read twice. A query of duckdb has a shape but no __array__.
     in_memory = hasattr(X, "shape") and hasattr(X, "__array__")
     return hasattr(X, "__arrow_c_stream__") and not (in_memory or is_arrow(X))
-
-
-def _refuse_texts(X: Any) -> None:
-    """Raises TypeError for a column or an array of texts."""
-    if is_series(X) or (isinstance(X, np.ndarray) and X.ndim == 1):
-        values = np.asarray(X)
-        if values.dtype.kind in "OUT" and len(values) and isinstance(values[0], str):
-            raise refused_texts("X", values[0])
 
 
 def _is_map_to_convert(X: Any) -> bool:

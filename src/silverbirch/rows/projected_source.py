@@ -81,15 +81,15 @@ class ProjectedSource(RowSource):
 
 
 class SparseSource(MemorySource):
-    """The rows of a CSR matrix of finite values. Its chunks hold CSR matrices: only a ProjectedSource can read it."""
+    """The rows of a CSR matrix of finite values, in one chunk, which only a ProjectedSource can read."""
 
     def __init__(self, matrix: Any) -> None:
         super().__init__(matrix.shape, None)
         self._matrix = matrix if matrix.has_sorted_indices else matrix.sorted_indices()  # sums in one order
 
     def chunks(self, begin: Position = START, *, with_ids: bool = False) -> Iterator[Chunk]:
-        whole = Chunk(self._matrix[begin.row :], begin, Position(1, 0), checked=True)
-        yield from _parts(whole, 4096)
+        if begin == START:
+            yield Chunk(self._matrix, START, Position(1, 0), checked=True)
 
 
 def _parts(chunk: Chunk, size: int) -> Iterator[Chunk]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..dendrogram import Dendrogram
 from ..errors import ModelFileError
@@ -15,6 +15,11 @@ from ..features import ClusterFeatures
 from ..model import AggregateModel
 from ..tree import CFTree
 from . import container, dendrogram, features, model, tree
+
+if TYPE_CHECKING:
+    from sklearn.pipeline import Pipeline
+
+    from ..estimator import Betula
 
 
 class _Kind(NamedTuple):
@@ -66,7 +71,7 @@ def content_of(thing: Any) -> tuple[str, dict[str, Any], container.Arrays]:
     return kind, *_KINDS[kind].to_file(thing)
 
 
-def load(path: str | os.PathLike[str]) -> Any:
+def load(path: str | os.PathLike[str]) -> ClusterFeatures | CFTree | Dendrogram | Betula | Pipeline:
     """Returns the object that a file holds: ClusterFeatures, a CFTree, a Dendrogram or a Betula.
 
     A model of the command line whose rows were scaled, filled or normalised is returned as a scikit-learn pipeline that
@@ -100,10 +105,11 @@ def load(path: str | os.PathLike[str]) -> Any:
     if kind not in _KINDS:
         raise ModelFileError(f"{path} holds a {kind}, none of {', '.join(_KINDS)}")
     if kind != "model":
-        return restored(path, kind, state, arrays)
+        loaded: ClusterFeatures | CFTree | Dendrogram = restored(path, kind, state, arrays)
+        return loaded
     from ..estimator import Betula  # needs scikit-learn
 
-    whole = restored(path, kind, state, arrays, Betula)
+    whole: Betula = restored(path, kind, state, arrays, Betula)
     if "run" not in state:
         return whole
     from ..pipeline.provenance import RunState

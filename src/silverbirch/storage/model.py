@@ -29,7 +29,8 @@ Model = TypeVar("Model", bound=AggregateModel)
 
 def to_file(model: AggregateModel) -> tuple[dict[str, Any], Arrays]:
     model._require_fitted()
-    parameters = {name: _plain(value) for name, value in model.get_params(deep=False).items()}
+    as_inserted = {"metric": model._metric}  # what `set_params` changed since does not apply to the rows in the tree
+    parameters = {name: _plain(value) for name, value in (model.get_params(deep=False) | as_inserted).items()}
     _unfitted(type(model), parameters)  # raises an error if the model could not be loaded again
     names = getattr(model, "feature_names_in_", None)
     tree_state, tree_arrays = tree_in_file.to_file(model.tree_)
@@ -75,8 +76,8 @@ def from_file(state: dict[str, Any], arrays: Arrays, cls: type[Model]) -> Model:
         if not (leaves.weight > 0).all():
             raise ValueError("it has refined leaves of no weight")
         model._refined = Refined(leaves, may_list=model.max_memory is None)
-    if "projection" in arrays:
-        model._projection = _checked_projection(arrays["projection"], columns)
+    model._projection = _checked_projection(arrays["projection"], columns) if "projection" in arrays else None
+    if model._projection is not None:
         columns = model._projection.n_components
     if {columns} != {tree.features.n_dimensions, model.features_.n_dimensions}:
         raise ValueError(f"its leaves do not all have {columns} columns")
