@@ -17,9 +17,9 @@ def by_hand(X, labels, centers, n):
     index, distance = np.full((len(centers), n), -1), np.full((len(centers), n), np.nan)
     for cluster, center in enumerate(centers):
         own = np.flatnonzero(labels == cluster)
-        gaps = np.sqrt(((X[own] - center) ** 2).sum(axis=1))
-        best = np.argsort(gaps, kind="stable")[:n]
-        index[cluster, : len(best)], distance[cluster, : len(best)] = own[best], gaps[best]
+        squared = ((X[own] - center) ** 2).sum(axis=1)
+        best = np.argsort(squared, kind="stable")[:n]
+        index[cluster, : len(best)], distance[cluster, : len(best)] = own[best], np.sqrt(squared[best])
     return index, distance
 
 
