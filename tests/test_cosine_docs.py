@@ -4,7 +4,7 @@ import doctest
 import json
 from pathlib import Path
 
-from benchmarks import runner
+from benchmarks.runner import RESULTS
 from benchmarks.studies.cosine import rendered
 
 PAGE = Path(__file__).parents[1] / "docs" / "cosine.md"
@@ -17,5 +17,5 @@ def test_the_examples_of_the_page_on_cosine_are_true():
 
 
 def test_the_table_of_the_page_is_made_from_the_raw_rows():
-    rows = (runner.RESULTS / "cosine.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = (RESULTS / "cosine.jsonl").read_text(encoding="utf-8").splitlines()
     assert rendered([json.loads(row) for row in rows]) in PAGE.read_text(encoding="utf-8")
