@@ -1,7 +1,11 @@
 """The examples of docs/cosine.md do what the page says."""
 
 import doctest
+import json
 from pathlib import Path
+
+from benchmarks.runner import RESULTS
+from benchmarks.studies.cosine import rendered
 
 PAGE = Path(__file__).parents[1] / "docs" / "cosine.md"
 
@@ -10,3 +14,8 @@ def test_the_examples_of_the_page_on_cosine_are_true():
     failed, tried = doctest.testfile(str(PAGE), module_relative=False, encoding="utf-8", optionflags=doctest.ELLIPSIS)
     assert failed == 0
     assert tried > 8
+
+
+def test_the_table_of_the_page_is_made_from_the_raw_rows():
+    rows = (RESULTS / "cosine.jsonl").read_text(encoding="utf-8").splitlines()
+    assert rendered([json.loads(row) for row in rows]) in PAGE.read_text(encoding="utf-8")

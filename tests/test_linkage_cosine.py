@@ -176,9 +176,9 @@ def test_euclidean_linkages_are_refused_as_by_scipy_and_betula_is_named(method, 
 @METHOD
 def test_no_matrix_is_made(method, metric, monkeypatch):
     monkeypatch.setattr(linkage_job, "free_memory", lambda: 0)
-    X = rng.normal(size=(200, 6))
-    assert len(sb.linkage(X, method, metric)) == 199
-    assert len(sb.linkage(unit_features(rng.normal(size=(600, 6)), metric)[0], method, metric)) == 199
+    X = rng.normal(size=(300, 6))
+    assert len(sb.linkage(X, method, metric)) == 299
+    assert len(sb.linkage(unit_features(rng.normal(size=(900, 6)), metric)[0], method, metric)) == 299
 
 
 def test_medoid_and_minimax_take_the_memory_that_they_announce(monkeypatch):

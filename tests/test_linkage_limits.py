@@ -132,24 +132,25 @@ LONG_JOB = """
 import numpy, silverbirch
 X = numpy.random.default_rng(0).normal(size=({rows}, {columns}))
 print("ready", flush=True)
-silverbirch.linkage(X, {method!r}, algorithm={algorithm!r})
+silverbirch.linkage(X, {method!r}, {metric!r}, algorithm={algorithm!r})
 print("finished", flush=True)
 """
 
 
 @pytest.mark.parametrize(
-    ("method", "algorithm", "rows", "columns"),
+    ("method", "metric", "algorithm", "rows", "columns"),
     [
-        ("ward", "agnes", 5000, 3),
-        ("centroid", "generic", 60_000, 100),
-        ("minimax", "nn_chain", 8000, 1500),
-        ("complete", "rounds", 300_000, 8),
-        ("average", "rounds", 20_000, 60),
-        ("ward", "blocked", 60_000, 100),
+        ("ward", "euclidean", "agnes", 5000, 3),
+        ("centroid", "euclidean", "generic", 60_000, 100),
+        ("minimax", "euclidean", "nn_chain", 8000, 1500),
+        ("complete", "euclidean", "rounds", 300_000, 8),
+        ("average", "euclidean", "rounds", 20_000, 60),
+        ("ward", "euclidean", "blocked", 60_000, 100),
+        ("average", "canberra", "auto", 8000, 1500),
     ],
 )
-def test_ctrl_c_stops_a_long_linkage(method, algorithm, rows, columns):
-    script = LONG_JOB.format(method=method, algorithm=algorithm, rows=rows, columns=columns)
+def test_ctrl_c_stops_a_long_linkage(method, metric, algorithm, rows, columns):
+    script = LONG_JOB.format(method=method, metric=metric, algorithm=algorithm, rows=rows, columns=columns)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     with subprocess.Popen(
         [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment

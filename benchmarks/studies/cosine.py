@@ -38,10 +38,11 @@ def rows_of(file: str | None, rows: int, columns: int) -> NDArray[np.float64]:
 
 
 def linkage_by(library: str, X: NDArray[np.float64], method: str, metric: str) -> NDArray[np.float64]:
-    if library == "silverbirch":
+    """`library` may name an algorithm of silverbirch: "silverbirch, nn_chain"."""
+    if library.startswith("silverbirch"):
         import silverbirch as sb
 
-        return sb.linkage(X, method, metric)
+        return sb.linkage(X, method, metric, algorithm=library.partition(", ")[2] or "auto")
     from scipy.cluster import hierarchy
     from scipy.spatial.distance import pdist
 
@@ -76,7 +77,7 @@ def measure_apart(job: dict[str, Any]) -> dict[str, Any]:
 
 def run(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """The raw rows. All librarys run once, then again: a disturbance of the machine affects all alike."""
-    libraries = [name for name in options.libraries if machine.installed(name)]
+    libraries = [name for name in options.libraries if machine.installed(name.partition(", ")[0])]
     place = machine.describe()
     with tempfile.TemporaryDirectory() as folder:
         for rows in options.rows:
@@ -96,18 +97,19 @@ def run(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
 
 
 def rendered(rows: list[dict[str, Any]]) -> str:
-    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    cases: dict[tuple[Any, ...], dict[str, list[dict[str, Any]]]] = {}
     for row in rows:
-        case = (row["file"], row["rows"], row["columns"], row["metric"], row["method"])
-        groups.setdefault((*case, row["library"]), []).append(row)
+        case = (row["file"], f"{row['rows']:,} × {row['columns']}", row["metric"], row["method"])
+        cases.setdefault(case, {}).setdefault(row["library"], []).append(row)
     lines = []
-    for (*case, library), runs in groups.items():
-        ours = statistics.median(row["cpu"] for row in groups[*case, "silverbirch"])
-        seconds = statistics.median(row["cpu"] for row in runs)
-        memory = max(row["memory"] for row in runs)
-        difference = max(row["height_difference"] for row in runs)
-        measured = [f"{seconds:.3g}", f"{seconds / ours:.2g}", f"{memory / 1e6:,.0f}", f"{difference:.1g}"]
-        lines.append([case[0], f"{case[1]:,} × {case[2]}", *case[3:], library, *measured])
+    for case, libraries in cases.items():
+        seconds = {library: statistics.median(row["cpu"] for row in runs) for library, runs in libraries.items()}
+        for library, runs in libraries.items():
+            ratio = seconds[library] / next(iter(seconds.values()))
+            memory = max(row["memory"] for row in runs)
+            difference = max(row["height_difference"] for row in runs)
+            measured = f"{seconds[library]:.3g}", f"{ratio:.2g}", f"{memory / 1e6:,.0f}", f"{difference:.1g}"
+            lines.append([*case, library, *measured])
     head = ["data", "rows", "metric", "method", "library", "seconds", "ratio", "MB", "height difference"]
     return markdown.table(head, lines)
 
@@ -119,7 +121,7 @@ def main() -> None:
     parser.add_argument("--file", help="an .npy file of rows instead of random ones")
     parser.add_argument("--metric", choices=["cosine", "correlation"], default="cosine")
     parser.add_argument("--methods", nargs="+", default=["single", "complete", "average", "weighted"])
-    parser.add_argument("--libraries", nargs="+", choices=LIBRARIES, default=LIBRARIES)
+    parser.add_argument("--libraries", nargs="+", default=LIBRARIES, help='also "silverbirch, nn_chain" and the like')
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--output", type=Path, default=runner.RESULTS / "cosine.jsonl", help="the raw rows")
     parser.add_argument("--append", action="store_true", help="keep the raw rows that are there")

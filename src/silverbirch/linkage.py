@@ -271,9 +271,9 @@ def _cluster_directions(job: Job, features: ClusterFeatures) -> Floats:
         return _with_half_squares(_cluster(job, features, squares=True))
     if job.method not in _BY_ORDER:
         return job.cluster_pairs(lambda report: _half_squares(features.mean, report), features.weight, "y has")
-    # A matrix of all pairs makes complete linkage faster. It is used where it takes at most eight times the memory of
-    # the rows: so memory stays linear.
-    if job.method == "complete" and job.algorithm == "auto" and len(features) > 16 * features.n_dimensions:
+    # A matrix of all pairs makes complete linkage faster. It is used where it takes at most sixteen times the memory of
+    # the rows, so memory stays linear; rounds take about ten times that memory.
+    if job.method == "complete" and job.algorithm == "auto" and len(features) > 32 * features.n_dimensions:
         job = replace(job, algorithm="rounds")
     return _with_half_squares(_cluster(job, features, squares=True))
 
