@@ -291,6 +291,16 @@ def test_medoid_is_naive_greedy_clustering_with_weights(algorithm, condensed):
     assert_allclose(Z, expected, rtol=1e-9)
 
 
+@pytest.mark.parametrize("dimensions", [2, 16, 17, 60])
+@pytest.mark.parametrize("algorithm", ["nn_chain", "generic", "anderberg"])
+def test_minimax_keeps_its_definition_in_any_number_of_columns(dimensions, algorithm):
+    X = random_points(250, dimensions, seed=2)  # without ties: two radii may be the same distance
+    D, Z = squareform(pdist(X)), sb.linkage(X, "minimax", algorithm=algorithm)
+    expected = sb.linkage(pdist(X), "minimax", algorithm="agnes")
+    assert_allclose(hierarchy.cophenet(Z), hierarchy.cophenet(expected), rtol=1e-12)
+    assert_allclose(Z[:, 2], [radii(D, rows).min() for rows in members_by_row(Z)], rtol=1e-12)
+
+
 @pytest.mark.parametrize("algorithm", ["agnes", "anderberg", "generic", "nn_chain"])
 def test_minimax_prototypes_are_the_centres_and_heights_their_radii(algorithm):
     X = random_points(80)

@@ -229,7 +229,7 @@ Merges cluster_points(const FeaturesView& points, const Linkage& linkage, const 
     return in_roots(run_mst(points.size, distances_from, progress));
   }
   if (linkage.prototypes) {
-    const PointObjects objects(points.mean, points.size, points.dim);
+    const PointObjects objects(points, options.threads);
     return run_prototypes(objects, points.weight, linkage, algorithm, options.before_pairs, progress);
   }
   const auto pairs =
