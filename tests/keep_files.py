@@ -17,6 +17,7 @@ KEPT = Path(__file__).parent / "files"
 ROWS = np.array([[20 * (i % 3 == 1) + i / 16, 20 * (i % 3 == 2) + i**3 % 251 / 64] for i in range(60)])
 FEATURES = ([1.0, 2.5, 3e20], [[0.0, 1e6], [-2.5, 0.125], [1e-90, -1e90]], [0.0, 0.5, 1e100])
 NAMES = ["length", "Höhe ↑"]
+CLUSTERS = ["here", "there", "dort ↑"]
 
 
 def objects():
@@ -30,9 +31,11 @@ def objects():
         "tree-threads": sb.CFTree(max_leaves=256, n_jobs=2).insert(ROWS),
         "dendrogram": sb.Dendrogram(sb.linkage(ROWS, "ward"), ROWS),
         "dendrogram-prototypes": sb.Dendrogram(sb.linkage(ROWS, "minimax")),
-        "model": model.fit(pandas.DataFrame(ROWS, columns=NAMES)),
+        "model": model.fit(pandas.DataFrame(ROWS, columns=NAMES)).name_clusters(CLUSTERS),
         "model-chunks": sb.Betula(3, linkage="average").partial_fit(ROWS[:25].astype("f4")).partial_fit(ROWS[25:]),
-        "model-refined": sb.Betula(3, max_leaves=20, refine=1, n_jobs=-1, max_memory="1MB").fit(ROWS),
+        "model-refined": sb.Betula(3, max_leaves=20, refine=1, n_jobs=-1, max_memory="1MB")
+        .fit(ROWS)
+        .recut(3, min_size=2),
     }
 
 

@@ -55,7 +55,7 @@ PYTHON_ROOMS = {
     "row_labels": "rows tree labelled model",
     "estimator": "rows features labelled model row_labels validation sklearn",
     "agglomerative": "linkage sparse_rows sklearn",
-    "storage": "rows features tree linkage dendrogram labelled model",
+    "storage": "rows features tree linkage cuts dendrogram labelled model",
     "pipeline": f"rows {NOUNS} storage sklearn",
     "plot": "dendrogram",
     "report": f"{NOUNS} storage plot",

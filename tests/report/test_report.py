@@ -136,6 +136,19 @@ def test_the_counts_of_the_page_are_those_of_the_labels(max_leaves):
     assert as_number(whole[1]) == 3000
 
 
+def test_rows_of_weight_are_counted_and_weighed_where_they_are_labelled():
+    rows, weight = blobs(400), np.linspace(0.1, 2, 400)
+    model = sb.Betula(4).fit(rows, sample_weight=weight)
+    head, whole, *lines = cluster_rows(model)
+    assert head[:5] == ["cluster", "rows", "weight", "share", "rmsd"]
+    assert [as_number(line[1]) for line in [whole, *lines]] == [400, *np.bincount(model.labels_)]
+    expected = [weight.sum(), *np.bincount(model.labels_, weight)]
+    np.testing.assert_allclose([as_number(line[2]) for line in [whole, *lines]], expected, atol=0.006)
+    absorbed = cluster_rows(sb.Betula(4).partial_fit(rows, sample_weight=weight))
+    assert absorbed[0][:4] == ["cluster", "rows", "share", "rmsd"]
+    np.testing.assert_allclose([as_number(line[1]) for line in absorbed[1:]], expected, atol=0.006)
+
+
 def test_the_page_says_whose_counts_it_shows():
     rows = blobs(1000)
     assert "rows by their labels" in page_of(sb.Betula(4, max_leaves=50).fit(rows)).text

@@ -9,7 +9,7 @@ import keep_files
 import silverbirch as sb
 from commands import silverbirch
 from dendrograms import by_first_occurrence
-from keep_files import FEATURES, KEPT, NAMES, ROWS
+from keep_files import CLUSTERS, FEATURES, KEPT, NAMES, ROWS
 from trees import assert_holds, assert_same_bits, snapshot
 
 GROUPS = np.arange(len(ROWS)) % 3
@@ -49,7 +49,7 @@ def test_kept_features(folder):
 @each_version
 def test_kept_trees(folder):
     tree = sb.load(folder / "tree.sb")
-    rebuilds, threshold = {"0.1": (3, 0.8683402310986428), "0.2": (4, 0.7754526218043205)}[folder.name]
+    rebuilds, threshold = (3, 0.8683402310986428) if folder.name == "0.1" else (4, 0.7754526218043205)
     assert (len(tree), tree.n_rebuilds, tree.n_points) == (19, rebuilds, 60)
     assert tree.threshold == pytest.approx(threshold, rel=1e-12)
     assert (tree.max_leaves, tree.branching, tree.distance) == (20, 4, "ward")
@@ -107,6 +107,20 @@ def test_kept_models_are_as_they_were(folder):
     refined = sb.load(folder / "model-refined.sb")
     assert (refined.n_jobs, refined.max_memory, refined.refine) == (-1, "1MB", 1)
     assert not hasattr(refined, "labels_")
+
+
+@each_version
+def test_kept_models_know_their_rows_names_and_cuts_since_0_3(folder):
+    if folder.name < "0.3":
+        assert not sb.load(folder / "model.sb").clusters_.labelled
+        return
+    model, refined = sb.load(folder / "model.sb"), sb.load(folder / "model-refined.sb")
+    assert model.clusters_.name == tuple(CLUSTERS)
+    assert refined._cut_options == {"min_size": 2}
+    for one in (model, refined):
+        assert one.clusters_.labelled
+        assert one.clusters_.rows.tolist() == [20, 20, 20]
+    assert not sb.load(folder / "model-chunks.sb").clusters_.labelled
 
 
 @pytest.mark.parametrize("path", sorted(KEPT.glob("*/run-cosine.sb")), ids=lambda path: path.parent.name)

@@ -84,7 +84,8 @@ def cluster_table(clusters: Clusters, colours: dict[int, str]) -> Html:
     for label in range(min(MOST_CLUSTERS, len(table))):  # cluster 0 is the heaviest
         swatch = tag("i", class_="swatch", style=f"background: {colours[label]}") if label in colours else None
         weight = float(table.weight[label])
-        facts = int(table.rows[label]), weight, float(table.rmsd[label]), _where(clusters, label)
+        rows = float(table.rows[label]) if table.labelled else weight
+        facts = rows, weight, float(table.rmsd[label]), _where(clusters, label)
         lines.append(_line(clusters, joined(swatch, str(label)), table.name[label], *facts, weight / largest))
     return tag(
         "table",

@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import ALGORITHMS, MODES, as_choice, as_count, as_method
+from ..checks import ALGORITHMS, MODES, as_choice, as_count, as_flag, as_method
+from ..cuts import CUT_METHODS, as_size
 from ..dendrogram import numbered_by_weight
 from ..features import ClusterFeatures
 from ..labelled import LabelledLeaves
@@ -84,18 +85,30 @@ def from_file(state: dict[str, Any], arrays: Arrays, cls: type[Model]) -> Model:
     if labelled := under("labelled", arrays):
         model._labelled = _restored_labelled(labelled, model.features_)
     if "cut" in state:
-        model._adaptive = AdaptiveCut(model.n_clusters, model.distance_threshold, dict(state["cut"]))
+        model._adaptive = AdaptiveCut(model.n_clusters, model.distance_threshold, _checked_cut(state["cut"]))
     if "made_by" in state:
         clustering = _restored_clustering(state["made_by"], arrays, model.features_, noise="cut" in state)
         model._set_clustering(clustering)
     return model
 
 
+def _checked_cut(options: Any) -> dict[str, Any]:
+    """The options of an adaptive cut, each of them checked as `Dendrogram.cut` checks it."""
+    if not isinstance(options, dict) or not options or not set(options) <= {"method", "min_size", "max_size", "noise"}:
+        raise ValueError("its cut is none that this version knows")
+    as_choice(options.get("method", "level"), "method", CUT_METHODS)
+    for name in ("min_size", "max_size"):
+        as_size(options.get(name), name)
+    as_flag(options.get("noise", False), "noise")
+    return options
+
+
 def _restored_labelled(arrays: Arrays, features: ClusterFeatures) -> LabelledLeaves:
     rows, labelled = arrays["rows"], features_in_file.from_file({}, arrays)
     if labelled.mean.shape != features.mean.shape:
         raise ValueError("its labelled rows are not summed up for each leaf")
-    if rows.dtype != np.int64 or rows.shape != (len(features),) or not np.array_equal(rows > 0, labelled.weight > 0):
+    counts = rows.dtype == np.int64 and rows.shape == (len(features),) and rows.min() >= 0
+    if not counts or not np.array_equal(rows > 0, labelled.weight > 0):
         raise ValueError("its numbers of labelled rows are not whole numbers, one for each leaf")
     if not labelled.weight.any():
         raise ValueError("its labelled rows have no weight")
