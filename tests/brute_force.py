@@ -13,7 +13,7 @@ from scipy.spatial.distance import pdist, squareform
 
 import silverbirch as sb
 
-linkage_module = sys.modules["silverbirch.linkage"]  # the attribute of that name is the function
+linkage_module = sys.modules["silverbirch.linkage.cluster"]
 
 METHODS = ("single", "complete", "average", "weighted", "centroid", "median", "ward")
 REDUCIBLE = ("single", "complete", "average", "weighted", "ward", "minimax")

@@ -21,7 +21,7 @@ import numpy as np
 
 import silverbirch as sb
 from benchmarks.studies.sample_quality import Floats, real_data
-from silverbirch.criteria import adjusted_rand_index
+from silverbirch.dendrogram.criteria import adjusted_rand_index
 
 RESULTS = Path(__file__).parents[1] / "results" / "label_stability.csv"
 CLUSTERS = [2, 5, 10, 20, 50]

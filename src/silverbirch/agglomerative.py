@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_memory, validate_data
 from . import _core
 from .checks import LINKAGES, Floats, as_count, as_flag, as_method, as_threshold
 from .linkage import linkage
+from .linkage.sparse_rows import SPARSE_METRICS
 from .names import LinkageName
-from .sparse_rows import SPARSE_METRICS
 
 _SCIPY_NAMES = {"l1": "cityblock", "manhattan": "cityblock", "l2": "euclidean"}
 

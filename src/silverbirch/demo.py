@@ -20,7 +20,7 @@ from rich.table import Table
 from . import __version__, _core, machine
 from .checks import Floats
 from .estimator import Betula
-from .labelled import LeafCounter
+from .model.labelled import LeafCounter
 from .storage.atomic import check_free
 
 CHUNK = 100_000

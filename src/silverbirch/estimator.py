@@ -13,10 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from .checks import as_threads
 from .features import ClusterFeatures
-from .labelled import LeafCounter
 from .model import Refined
+from .model.labelled import LeafCounter
+from .model.row_labels import ModelOfRows
 from .progress import reporter
-from .row_labels import ModelOfRows
 from .rows import RowSource, source_of
 from .validation import rows_for
 

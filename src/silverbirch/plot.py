@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from .dendrogram import Dendrogram
-    from .suggestion import Suggestion
+    from .dendrogram.suggestion import Suggestion
 
 TRUNK = "#7a808a"
 BRANCHES = (

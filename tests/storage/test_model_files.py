@@ -135,7 +135,8 @@ def test_a_loaded_model_is_cut_again_without_clustering_again(path, make, monkey
     model = make()
     model.dendrogram_  # noqa: B018  known when it is saved
     again = by_file(model, path)
-    monkeypatch.setattr("silverbirch.model.cluster_features", lambda *_, **__: pytest.fail("clustered again"))
+    clustering = "silverbirch.model.aggregate_model.cluster_features"
+    monkeypatch.setattr(clustering, lambda *_, **__: pytest.fail("clustered again"))
     for k in {1, min(3, len(model.features_))}:
         for one in (model, again):
             one.recut(n_clusters=k)

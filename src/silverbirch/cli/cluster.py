@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..labelled import LeafCounter
 from ..model import AggregateModel
+from ..model.labelled import LeafCounter
 from ..pipeline.budget import model_memory
 from ..pipeline.preparation import Preparation
 from ..pipeline.provenance import RunState

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ..labelled import LeafCounter
 from ..model import AggregateModel
+from ..model.labelled import LeafCounter
 from ..pipeline.labelling import label_rows
 from ..pipeline.labels import label_writer
 from ..pipeline.provenance import RunState

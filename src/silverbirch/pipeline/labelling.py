@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..labelled import LeafCounter
 from ..model import AggregateModel
+from ..model.labelled import LeafCounter
 from ..rows import Position, RowSource
 from .labels import LEFT_OUT, LabelWriter
 from .preparation import Preparation

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..checks import Floats
-from ..cluster_table import ClusterTable, in_other_units
 from ..features import ClusterFeatures
 from ..model import AggregateModel
+from ..model.cluster_table import ClusterTable, in_other_units
 from . import numbers
 from .markup import Child, Html, joined, tag
 

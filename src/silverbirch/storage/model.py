@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import ALGORITHMS, MODES, as_choice, as_count, as_flag, as_method
-from ..cuts import CUT_METHODS, as_size
 from ..dendrogram import numbered_by_weight
+from ..dendrogram.cuts import CUT_METHODS, as_size
 from ..features import ClusterFeatures
-from ..labelled import LabelledLeaves
 from ..linkage import heights_are_euclidean
 from ..model import AdaptiveCut, AggregateModel, Clustering, Refined
+from ..model.labelled import LabelledLeaves
 from ..rows.projected_source import Projection
 from . import dendrogram as dendrogram_in_file
 from . import features as features_in_file

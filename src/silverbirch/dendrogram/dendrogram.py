@@ -1,0 +1,751 @@
+"""Reading a dendrogram: cutting, measuring, drawing and exporting it.
+
+The class checks arguments and delegates: nodes has the parts of the tree, cuts the adaptive cuts, suggestion the number
+of clusters, exports and plot what other tools and people see.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, cast, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from ..checks import Floats, as_choice, as_count, as_flag, as_rows
+from ..features import ClusterFeatures
+from ..names import Method, Mode
+from . import cuts
+from .nodes import Hierarchy, NodePath, as_names, as_node
+
+if TYPE_CHECKING:
+    import networkx
+    from matplotlib.axes import Axes
+
+    from .suggestion import Suggestion
+
+Numbers: TypeAlias = Sequence[int] | NDArray[np.integer[Any]]
+
+
+class Dendrogram:
+    """The dendrogram Z of m leaves, optionally with the cluster features of the leaves.
+
+    Nodes are numbered as in scipy: 0 … m-1 are the leaves, and m + i is row i of Z.
+
+    Parameters
+    ----------
+    Z : array (m - 1, 4)
+        A linkage matrix from `silverbirch.linkage` or scipy.
+    features : ClusterFeatures or array (m, d), default None
+        The features or points that were clustered, in the same order. `sse`, `rmsd` and `merged_features` need them.
+    names : list of str or dict {int: str}, default None
+        A name for each leaf, or the name of any node by its number.
+
+    Attributes
+    ----------
+    Z : float64 array (m - 1, 4)
+        A copy of the linkage matrix.
+    features : ClusterFeatures or None
+        The features of the leaves.
+    prototypes : int64 array (m - 1,) or None
+        The leaf that represents the cluster of each row of Z; for minimax and medoid linkage.
+    names : dict {int: str}
+        The names of nodes. Drawings, Newick, networkx and files carry them.
+    leaves : int64 array (m,)
+        The number of each leaf in the dendrogram that `subtree` was called on; 0 … m-1 for a whole dendrogram.
+
+    Raises
+    ------
+    ValueError
+        Z is not a linkage matrix, or the number of features or names is not the number of leaves.
+    IndexError
+        A name belongs to no node.
+
+    Examples
+    --------
+    >>> import silverbirch as sb
+    >>> X = [[0.0], [1.0], [5.0], [7.0], [8.0]]
+    >>> dendrogram = sb.Dendrogram(sb.linkage(X, "ward"), X)
+    >>> dendrogram.cut(n_clusters=2).tolist()
+    [1, 1, 0, 0, 0]
+    >>> dendrogram.sse([1, 2, 5]).round(2).tolist()
+    [50.8, 5.17, 0.0]
+    """
+
+    def __init__(self, Z: Any, features: Any = None, *, names: Any = None) -> None:
+        self.Z = _checked_z(Z)
+        self.prototypes: NDArray[np.int64] | None = getattr(Z, "prototypes", None)
+        if features is not None and not isinstance(features, ClusterFeatures):
+            features = ClusterFeatures(1, as_rows(features, name="features"), 0)
+        if features is not None and len(features) != self.n_leaves:
+            raise ValueError(
+                f"Z has {self.n_leaves} leaves but there are {len(features)} features: they must belong together"
+            )
+        self.features: ClusterFeatures | None = features
+        self.names: dict[int, str] = as_names(names, self.n_leaves)
+        self.leaves: NDArray[np.int64] = np.arange(self.n_leaves)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restores a pickle; those of version 0.2 and before have no names."""
+        self.__dict__ = {"names": {}, "leaves": np.arange(len(state["Z"]) + 1)} | state
+
+    @property
+    def n_leaves(self) -> int:
+        """The number of leaves m."""
+        return len(self.Z) + 1
+
+    def __repr__(self) -> str:
+        return f"Dendrogram({self.n_leaves} leaves, height {self.Z[:, 2].max(initial=0.0):.4g})"
+
+    def _repr_html_(self) -> str:
+        from ..report.notebook import dendrogram_html
+
+        return dendrogram_html(self)
+
+    # -- cutting
+
+    def cut(
+        self,
+        n_clusters: Any = None,
+        height: Any = None,
+        *,
+        method: cuts.CutMethod = "level",
+        min_size: float | None = None,
+        max_size: float | None = None,
+        noise: bool = False,
+    ) -> NDArray[np.int64]:
+        """Returns a label for each leaf: the dendrogram cut at one level, or adaptively.
+
+        Clusters are numbered by weight: the heaviest is 0, and of equal weights the one with the lowest leaf comes
+        first. Without features every leaf has weight 1.
+
+        Parameters
+        ----------
+        n_clusters : int or list of int, default None
+            Undo the last merges until there are exactly this many clusters. With `min_size`, undo them until exactly
+            this many clusters weigh `min_size` or more.
+        height : float or list of float, default None
+            Keep the merges up to this height, as scipy's `fcluster(Z, height, "distance")` does.
+        method : {"level", "eom", "dynamic"}, default "level"
+            "level" cuts all branches at the level that `n_clusters` or `height` gives. The others let branches end at
+            different heights, and find the number of clusters. "eom" is the excess of mass of HDBSCAN*: the clusters
+            that last longest, in density 1 / height times weight. "dynamic" is the dynamic tree cut, the first stage of
+            its hybrid variant with the tree alone: branches that stand out from the height of their merge.
+        min_size : float, default None
+            The least weight (number of rows) of a cluster. "eom" and "dynamic" need it.
+        max_size : float, default None
+            "level" splits clusters that are heavier; it may be given alone, and it is at least twice min_size. A single
+            leaf is never split. "eom" selects no cluster that is heavier.
+        noise : bool, default False
+            Whether leaves in no cluster of `min_size` get the label -1. By default they join the heaviest cluster of
+            the smallest branch that contains the leaf and a cluster; if there is no cluster, all leaves are one.
+
+        Returns
+        -------
+        int64 array (m,), or (m, k) for a list of k numbers
+            The labels; column i belongs to number i of the list.
+
+        Raises
+        ------
+        ValueError
+            The arguments do not go together, or there are fewer leaves or fewer clusters of min_size than n_clusters.
+
+        Notes
+        -----
+        Before leaves join them, clusters are whole branches: `nodes` gives their nodes. Leaves that join may lift a
+        cluster above `max_size`.
+
+        A cut takes time linear in the number of leaves m; "dynamic" takes O(m log m) in usual trees, and at worst
+        O(m² / min_size). Where a height is 0, "eom" takes the least positive height. The points of an aggregated leaf
+        count as merged at height √(2 sse / weight).
+
+        References
+        ----------
+        "eom": Campello, Moulavi and Sander (2013), PAKDD. "dynamic": Langfelder, Zhang and Horvath (2008),
+        Bioinformatics 24(5), with the constants of its deepSplit = 1. There the scatter of a core is the mean distance
+        of its pairs; here it is the mean height of the first merges of its points.
+
+        Examples
+        --------
+        >>> import silverbirch as sb
+        >>> X = [[0.0], [1.0], [2.0], [10.0], [11.0], [12.0], [40.0]]
+        >>> dendrogram = sb.Dendrogram(sb.linkage(X, "single"), X)
+        >>> dendrogram.cut(n_clusters=2).tolist()
+        [0, 0, 0, 0, 0, 0, 1]
+        >>> dendrogram.cut(n_clusters=2, min_size=2, noise=True).tolist()
+        [0, 0, 0, 1, 1, 1, -1]
+        >>> dendrogram.cut(method="eom", min_size=3).tolist()
+        [0, 0, 0, 1, 1, 1, 0]
+        """
+        method = cast(cuts.CutMethod, as_choice(method, "method", cuts.CUT_METHODS))
+        noise = as_flag(noise, "noise")
+        least, most = cuts.as_size(min_size, "min_size"), cuts.as_size(max_size, "max_size")
+        cuts.check_sizes(method, least, most)
+        if method != "level":
+            if n_clusters is not None or height is not None:
+                raise ValueError(f"method={method!r} finds the number of clusters: leave n_clusters and height out")
+            assert least is not None
+            nodes = cuts.eom_nodes(self, least, most) if method == "eom" else cuts.dynamic_nodes(self, least)
+            return self._numbered(cuts.labels_of_nodes(self, nodes, noise=noise))
+        if n_clusters is None and height is None and most is not None:
+            n_clusters = 1
+        if (n_clusters is None) == (height is None):
+            raise ValueError("cut takes either n_clusters or height: give exactly one of them")
+        level_of_row, levels = self._levels(n_clusters, height, least)
+        if least is None and most is None:
+            labels = _core.cut(self.Z, level_of_row, levels)
+        else:
+            selected = [cuts.level_nodes(self, level_of_row <= level, least, most) for level in levels]
+            labels = np.empty((self.n_leaves, len(levels)), dtype=np.int64)
+            for i, nodes in enumerate(selected):
+                labels[:, i] = cuts.labels_of_nodes(self, nodes, noise=noise)
+        for column in labels.T:
+            column[:] = self._numbered(column)
+        return labels[:, 0] if np.ndim(n_clusters if height is None else height) == 0 else labels
+
+    def _levels(self, n_clusters: Any, height: Any, min_size: float | None) -> tuple[Floats, Floats]:
+        """A level for each row of Z, and the levels up to which its rows are kept."""
+        if height is None:
+            counts = [self._checked_count(count) for count in _as_list(n_clusters, "n_clusters")]
+            if min_size is None:
+                kept = [self.n_leaves - count for count in counts]
+            else:
+                kept = [cuts.level_of_heavy(self, count, min_size) for count in counts]
+            return np.arange(len(self.Z), dtype=np.float64), np.array(kept, dtype=np.float64) - 1
+        levels = np.array([float(h) for h in _as_list(height, "height")])
+        if np.isnan(levels).any():
+            raise ValueError("height=nan: must be a number")
+        return self._subtree_heights, levels
+
+    def _numbered(self, labels: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Renumbers the clusters by weight; noise stays -1."""
+        weight = np.ones(self.n_leaves) if self.features is None else self.features.weight
+        inside = labels >= 0
+        if inside.all():
+            return numbered_by_weight(labels, weight)
+        result = np.full(len(labels), -1, dtype=np.int64)
+        if inside.any():
+            result[inside] = numbered_by_weight(labels[inside], weight[inside])
+        return result
+
+    def suggest(
+        self,
+        k_max: int = 50,
+        *,
+        method: Method = "ward",
+        mode: Mode = "linkage",
+        n_draws: int = 10,
+        random_state: int = 0,
+    ) -> Suggestion:
+        """Returns the number of clusters that most criteria agree on, or None with the reason; needs the features.
+
+        Six criteria vote: the largest relative gap of the heights, the weighted indices of Calinski-Harabasz and of
+        Davies-Bouldin, the simplified silhouette, the gap statistic, and the stability under resampling. A number is
+        clear if four of them vote for it, its gap statistic clearly exceeds that of one cluster, and its clusters are
+        found again in resampled features.
+
+        Parameters
+        ----------
+        k_max : int, default 50
+            The largest number of clusters to consider. It is lowered to half the number of leaves.
+        method : str, default "ward"
+            The linkage that made Z; resampled and reference features are clustered by it.
+        mode : {"linkage", "centers", "aggregation"}, default "linkage"
+            How that linkage treats features.
+        n_draws : int, default 10
+            The number of resampled sets of features, and of uniform reference sets.
+        random_state : int, default 0
+            The seed of these draws.
+
+        Returns
+        -------
+        Suggestion
+            `n_clusters` (int or None), `reason`, `votes`, and the scores of each k, as a table and as a plot.
+
+        Raises
+        ------
+        ValueError
+            The features are not known, or an argument is out of range.
+
+        Notes
+        -----
+        It makes 3 · n_draws dendrograms of at most 1000 features each: where there are more leaves, the last merges are
+        undone down to 1000 branches. docs/how-many.md explains the criteria and the rule.
+
+        Examples
+        --------
+        >>> import numpy as np, silverbirch as sb
+        >>> X = np.random.default_rng(0).normal(size=(150, 2)) + np.repeat([[0, 0], [9, 0], [0, 9]], 50, axis=0)
+        >>> sb.Dendrogram(sb.linkage(X, "ward"), X).suggest().n_clusters
+        3
+        """
+        from .suggestion import suggested
+
+        return suggested(
+            self,
+            as_count(k_max, "k_max", least=2),
+            method,
+            mode,
+            as_count(n_draws, "n_draws", least=2),
+            as_count(random_state, "random_state", least=0),
+        )
+
+    @cached_property
+    def _subtree_heights(self) -> Floats:
+        return _core.subtree_heights(self.Z)
+
+    def _checked_count(self, n_clusters: Any) -> int:
+        count = as_count(n_clusters, "n_clusters")
+        if count > self.n_leaves:
+            raise ValueError(
+                f"n_clusters={count} but there are {self.n_leaves} leaves: raise max_leaves or lower n_clusters"
+            )
+        return count
+
+    # -- nodes
+
+    @cached_property
+    def _hierarchy(self) -> Hierarchy:
+        return Hierarchy(self.Z)
+
+    def nodes(self, labels: Any = None, *, n_clusters: int | None = None) -> NDArray[np.int64]:
+        """Returns the node of each cluster: the node whose leaves are exactly those of the cluster.
+
+        Parameters
+        ----------
+        labels : int array (m,), default None
+            A label for each leaf, as `cut` returns them; leaves of negative labels are in no cluster.
+        n_clusters : int, default None
+            Take the cut into this many clusters instead of labels.
+
+        Returns
+        -------
+        int64 array (k,)
+            The nodes of clusters 0 … k-1.
+
+        Raises
+        ------
+        ValueError
+            Neither or both are given, a cluster is not a whole branch, or a number below the largest is missing.
+        """
+        if (labels is None) == (n_clusters is None):
+            raise ValueError("give either labels or n_clusters: exactly one says what the clusters are")
+        return self._hierarchy.nodes_of(self.cut(n_clusters) if labels is None else labels)
+
+    def name_clusters(self, names: Any, n_clusters: int | None = None, *, labels: Any = None) -> None:
+        """Sets the names of clusters, in `names`, at the nodes that stand for them.
+
+        Parameters
+        ----------
+        names : list of str or dict {int: str}
+            A name for each cluster, or the names of some clusters by their number.
+        n_clusters : int, default None
+            The names belong to the cut into this many clusters.
+        labels : int array (m,), default None
+            The names belong to the clusters of these labels of the leaves.
+
+        Raises
+        ------
+        ValueError
+            There are more or fewer names than clusters, or a cluster is not a whole branch.
+        IndexError
+            A name belongs to no cluster.
+        """
+        nodes = self.nodes(labels, n_clusters=n_clusters)
+        if not isinstance(names, dict):
+            if isinstance(names, str) or len(names) != len(nodes):
+                raise ValueError(f"{len(names)} names but {len(nodes)} clusters: one name for each cluster is needed")
+            names = dict(enumerate(names))
+        named = {as_node(number, "names: cluster", len(nodes), "clusters"): name for number, name in names.items()}
+        self.names |= {int(nodes[number]): str(name) for number, name in named.items()}
+
+    def subtree(
+        self,
+        node: int | None = None,
+        *,
+        cluster: int | None = None,
+        labels: Any = None,
+        n_clusters: int | None = None,
+    ) -> Dendrogram:
+        """Returns the dendrogram below a node or a cluster, with the features, names and prototypes of its leaves.
+
+        Its leaves are renumbered in the same order; `leaves` has their numbers in this one. It takes linear time.
+
+        Parameters
+        ----------
+        node : int, default None
+            The number of a node: a leaf, or m + i for row i of Z.
+        cluster : int, default None
+            The number of a cluster, instead of a node.
+        labels : int array (m,), default None
+            The labels of the leaves that `cluster` refers to.
+        n_clusters : int, default None
+            The cut that `cluster` refers to, instead of labels.
+
+        Returns
+        -------
+        Dendrogram
+            A dendrogram of its own.
+
+        Raises
+        ------
+        ValueError
+            Neither or both of node and cluster are given, or the cluster is not a whole branch.
+        IndexError
+            There is no such node or cluster.
+
+        Examples
+        --------
+        >>> import silverbirch as sb
+        >>> X = [[0.0], [1.0], [5.0], [7.0], [8.0]]
+        >>> dendrogram = sb.Dendrogram(sb.linkage(X, "ward"), X, names=list("abcde"))
+        >>> part = dendrogram.subtree(cluster=0, n_clusters=2)
+        >>> part.leaves.tolist(), part.names
+        ([2, 3, 4], {0: 'c', 1: 'd', 2: 'e'})
+        """
+        if (node is None) == (cluster is None):
+            raise ValueError("subtree takes either node or cluster: give exactly one of them")
+        if cluster is not None:
+            nodes = self.nodes(labels, n_clusters=n_clusters)
+            node = int(nodes[as_node(cluster, "cluster", len(nodes), "clusters")])
+        leaves, rows, Z = self._hierarchy.below(self.Z, as_node(node, "node", 2 * self.n_leaves - 1))
+        number = {old: new for new, old in enumerate([*leaves.tolist(), *(self.n_leaves + rows).tolist()])}
+        names = {number[old]: name for old, name in self.names.items() if old in number}
+        part = Dendrogram(Z, None if self.features is None else self.features[leaves], names=names)
+        if self.prototypes is not None:
+            part.prototypes = np.searchsorted(leaves, self.prototypes[rows])
+        part.leaves = leaves
+        return part
+
+    def path(self, leaf: int) -> NodePath:
+        """Returns the nodes from a leaf to the root, with their heights and weights.
+
+        Parameters
+        ----------
+        leaf : int
+            The number of a leaf, or of any other node.
+
+        Returns
+        -------
+        NodePath
+            The arrays `nodes`, `heights` and `weights`, from the leaf upwards.
+
+        Raises
+        ------
+        IndexError
+            There is no such node.
+
+        Examples
+        --------
+        >>> import silverbirch as sb
+        >>> path = sb.Dendrogram(sb.linkage([[0.0], [1.0], [5.0]], "single")).path(0)
+        >>> path.nodes.tolist(), path.heights.tolist(), path.weights.tolist()
+        ([0, 3, 4], [0.0, 1.0, 4.0], [1.0, 2.0, 3.0])
+        """
+        nodes = [as_node(leaf, "leaf", 2 * self.n_leaves - 1)]
+        while nodes[-1] != self._hierarchy.root:
+            nodes.append(int(self._hierarchy.parents[nodes[-1]]))
+        path = np.array(nodes)
+        return NodePath(path, np.concatenate([np.zeros(self.n_leaves), self.Z[:, 2]])[path], self.weights[path])
+
+    # -- measuring
+
+    @property
+    def weights(self) -> Floats:
+        """The weight of each node: the m leaves, then the m-1 rows of Z. Without features each leaf has weight 1."""
+        if self.features is None:
+            return np.concatenate([np.ones(self.n_leaves), self.Z[:, 3]])
+        return np.concatenate([self.features.weight, self.merged_features.weight])
+
+    @cached_property
+    def merged_features(self) -> ClusterFeatures:
+        """The cluster feature of each row of Z; needs the features of the leaves."""
+        return ClusterFeatures._adopt(*_core.merged_features(self.Z, *self._known_features().arrays()))
+
+    @cached_property
+    def _sse_by_merges(self) -> Floats:
+        """Entry i is the sum of squares within clusters after the first i merges."""
+        leaves, merged = self._known_features(), self.merged_features
+        sse = np.concatenate([leaves.sse, merged.sse])
+        parts = self.Z[:, :2].astype(np.int64)
+        increase = merged.sse - sse[parts[:, 0]] - sse[parts[:, 1]]
+        return np.concatenate([[leaves.sse.sum()], leaves.sse.sum() + np.cumsum(increase)])
+
+    @overload
+    def sse(self, k: int) -> float: ...
+    @overload
+    def sse(self, k: Numbers) -> Floats: ...
+    def sse(self, k: int | Numbers) -> float | Floats:
+        """Returns the sum of squared distances of all points to the mean of their cluster, for k clusters.
+
+        It is computed from the features, and is exact if each point belongs to the leaf that absorbed it. For rows
+        that are labelled by their nearest leaf it is a close upper estimate.
+
+        Parameters
+        ----------
+        k : int or array of int
+            The number of clusters.
+
+        Returns
+        -------
+        float or float64 array
+            The sum for each k.
+
+        Raises
+        ------
+        ValueError
+            The features are not known, or k exceeds the number of leaves.
+        """
+        counts = np.asarray(k) if np.size(k) else np.empty(0, dtype=np.int64)
+        for count in counts.ravel():
+            self._checked_count(count)
+        result = self._sse_by_merges[self.n_leaves - counts.astype(np.int64)]
+        return float(result) if counts.ndim == 0 else result
+
+    @overload
+    def rmsd(self, k: int) -> float: ...
+    @overload
+    def rmsd(self, k: Numbers) -> Floats: ...
+    def rmsd(self, k: int | Numbers) -> float | Floats:
+        """Returns the root mean squared distance of all points to the mean of their cluster, for k clusters.
+
+        Parameters
+        ----------
+        k : int or array of int
+            The number of clusters.
+
+        Returns
+        -------
+        float or float64 array
+            The square root of `sse(k)` divided by the total weight.
+
+        Raises
+        ------
+        ValueError
+            The features are not known, or k exceeds the number of leaves.
+        """
+        result = np.sqrt(self.sse(k) / self._known_features().weight.sum())
+        return float(result) if np.ndim(k) == 0 else result
+
+    @overload
+    def cophenetic(self, i: int, j: int) -> float: ...
+    @overload
+    def cophenetic(self, i: int | Numbers | None = None, j: int | Numbers | None = None) -> float | Floats: ...
+    def cophenetic(self, i: int | Numbers | None = None, j: int | Numbers | None = None) -> float | Floats:
+        """Returns the height at which leaves i and j are first in one cluster.
+
+        Parameters
+        ----------
+        i, j : int or array of int, default None
+            Numbers of leaves. Without both, all pairs are computed.
+
+        Returns
+        -------
+        float or float64 array
+            The height of each pair. All pairs come as a condensed vector, as from scipy's `cophenet`; it takes 8 bytes
+            for each pair.
+
+        Raises
+        ------
+        IndexError
+            There is no such leaf.
+        """
+        if (i is None) != (j is None):
+            raise ValueError("cophenetic takes both i and j, or neither for all pairs")
+        if i is None or j is None:
+            from scipy.cluster.hierarchy import cophenet
+
+            return cophenet(self.Z) if len(self.Z) else np.empty(0)
+        a, b = np.broadcast_arrays(i, j)
+        if a.size and (a.dtype.kind not in "iu" or b.dtype.kind not in "iu"):
+            raise TypeError("i and j must be whole numbers: they are numbers of leaves")
+        a, b = a.astype(np.int64), b.astype(np.int64)
+        if a.size and not (min(a.min(), b.min()) >= 0 and max(a.max(), b.max()) < self.n_leaves):
+            raise IndexError(f"i or j is not a leaf: leaves are numbered 0 to {self.n_leaves - 1}")
+        heights = np.concatenate([np.zeros(self.n_leaves), self.Z[:, 2]])
+        a, b = np.atleast_1d(a), np.atleast_1d(b)
+        while (apart := a != b).any():  # a parent has a greater number than its children
+            a, b = np.where(apart, self._hierarchy.parents[np.minimum(a, b)], a), np.maximum(a, b)
+        result = heights[a]
+        return float(result[0]) if np.ndim(i) == np.ndim(j) == 0 else result
+
+    # -- files
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes Z to a file, with the features, the prototypes and the names where they are known.
+
+        Parameters
+        ----------
+        path : str or path
+            The file to write; an existing file is replaced once the new one is complete.
+        """
+        from ..storage.loading import save
+
+        save(path, self)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Dendrogram:
+        """Returns the dendrogram that a file holds, or the dendrogram of the model that it holds.
+
+        Parameters
+        ----------
+        path : str or path
+            A file that `save` or the command line wrote.
+
+        Returns
+        -------
+        Dendrogram
+            The dendrogram.
+
+        Raises
+        ------
+        ModelFileError
+            The file is damaged or holds no dendrogram.
+        """
+        from ..storage.loading import load_as
+
+        dendrogram: Dendrogram = load_as(cls, path)
+        return dendrogram
+
+    # -- exporting and drawing
+
+    def to_newick(self, names: Any = None) -> str:
+        """Returns the dendrogram in Newick format; the length of a branch is the difference of the heights.
+
+        Parameters
+        ----------
+        names : list of str or dict {int: str}, default None
+            A name for each leaf, or for any node by its number; None takes `names`. A leaf without a name has its
+            number.
+
+        Returns
+        -------
+        str
+            One line that ends in ";".
+        """
+        from .exports import newick
+
+        return newick(self, self.names if names is None else as_names(names, self.n_leaves))
+
+    def to_networkx(self) -> networkx.DiGraph:
+        """Returns a networkx.DiGraph with edges from the root to the leaves.
+
+        Returns
+        -------
+        networkx.DiGraph
+            Each node has the attributes `height` and `weight`, and a named node `name`.
+
+        Raises
+        ------
+        ImportError
+            networkx is not installed.
+        """
+        from .exports import networkx_graph
+
+        return networkx_graph(self)
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        max_leaves: int = 40,
+        n_clusters: int | None = None,
+        labels: Any = None,
+        **style: Any,
+    ) -> Axes:
+        """Draws the top of the dendrogram with matplotlib, down to `max_leaves` branches.
+
+        Each branch is labelled with the number of points below it. Nodes with a name in `names` show it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default None
+            Where to draw; None makes a new figure.
+        max_leaves : int, default 40
+            The number of branches to draw.
+        n_clusters : int, default None
+            Colour the branches by the cut into this many clusters; None uses one colour.
+        labels : list of str, default None
+            A name for each leaf, written below the branches that end in a single leaf; None takes `names`.
+        **style : optional
+            Passed to matplotlib's LineCollection.
+
+        Returns
+        -------
+        matplotlib Axes
+            The axes with the drawing.
+
+        Raises
+        ------
+        ImportError
+            matplotlib is not installed.
+        """
+        from ..plot import draw_dendrogram
+
+        count = 1 if n_clusters is None else self._checked_count(n_clusters)
+        if labels is not None and len(labels) != self.n_leaves:
+            raise ValueError(f"{len(labels)} labels but {self.n_leaves} leaves: one label for each leaf is needed")
+        names = self.names if labels is None else self.names | {leaf: str(name) for leaf, name in enumerate(labels)}
+        return draw_dendrogram(self, ax, as_count(max_leaves, "max_leaves", least=2), count, names, style)
+
+    def to_html(self, path: str | os.PathLike[str], *, title: str = "silverbirch dendrogram") -> None:
+        """Writes one HTML file with the dendrogram and, if the features are known, the rmsd curve.
+
+        Parameters
+        ----------
+        path : str or path
+            The file to write.
+        title : str, default "silverbirch dendrogram"
+            The heading of the page.
+
+        Raises
+        ------
+        ImportError
+            matplotlib is not installed.
+        """
+        from ..report import dendrogram_page
+
+        Path(path).write_text(dendrogram_page(self, title), encoding="utf-8")
+
+    def _known_features(self) -> ClusterFeatures:
+        if self.features is None:
+            raise ValueError("the features of the leaves are not known: make the dendrogram by Dendrogram(Z, features)")
+        return self.features
+
+
+def numbered_by_weight(labels: NDArray[np.int64], weight: Floats) -> NDArray[np.int64]:
+    """Renumbers the clusters 0, 1, …: the heaviest becomes 0, and of equal weights the lowest leaf comes first."""
+    mass = np.bincount(labels, weight)
+    lowest_leaf, number = np.empty((2, len(mass)), dtype=np.int64)
+    lowest_leaf[labels[::-1]] = np.arange(len(labels))[::-1]  # reversed: the write of the lowest leaf is the last
+    number[np.lexsort((lowest_leaf, -mass))] = np.arange(len(mass))
+    return number[labels]
+
+
+def _as_list(values: Any, name: str) -> list[Any]:
+    """A number becomes a list of one number."""
+    if np.ndim(values) > 1:
+        raise ValueError(f"{name} has shape {np.shape(values)}: must be a number or a list of numbers")
+    return [values] if np.ndim(values) == 0 else list(values)
+
+
+def _checked_z(Z: Any) -> Floats:
+    array = np.array(Z, dtype=np.float64, order="C")
+    if array.ndim != 2 or array.shape[1] != 4:
+        raise ValueError(f"Z has shape {array.shape}: a linkage matrix has four columns")
+    merges = len(array)
+    nodes = array[:, :2]
+    limits = merges + 1 + np.arange(merges)[:, None]
+    if not (
+        np.isfinite(array).all() and (nodes == np.floor(nodes)).all() and (nodes >= 0).all() and (nodes < limits).all()
+    ):
+        raise ValueError("Z is not a linkage matrix: each row must refer to leaves or to rows above it")
+    if len(np.unique(nodes)) != 2 * merges:
+        raise ValueError("Z is not a linkage matrix: each cluster must be merged exactly once")
+    if not np.array_equal(array[:, 3], _core.leaf_counts(array)):
+        raise ValueError("Z is not a linkage matrix: column 4 must count the leaves below each row")
+    return array

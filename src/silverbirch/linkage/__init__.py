@@ -1,0 +1,13 @@
+"""The dendrogram of points, distances, sparse rows or cluster features.
+
+    linkage            -- scipy's function; checks the data and calls the core, which chooses and runs the algorithm
+    cluster_features   -- the same for the features of a model
+
+Modules: `cluster` (the door), `job` (what all linkages share: limits of memory, progress, the core), `matrix` (Z with
+prototypes), `distances` (of all pairs, in blocks), `unit_features` (rows of unit length, for cosine and correlation),
+`sparse_rows` and `sparse` (sparse rows and their linkage).
+"""
+
+from .cluster import cluster_features, heights_are_euclidean, linkage, matching_distance
+
+__all__ = ["cluster_features", "heights_are_euclidean", "linkage", "matching_distance"]
