@@ -232,7 +232,7 @@ class MinimaxSpace {
 
   // The radius of an object in the union is the greater of its radius in its own cluster and its farthest distance to
   // the other cluster. The prototypes come first: their radii are likely to rule out most other objects. An object that
-  // was too far from one candidate is likely to be too far from the next.
+  // is far from one candidate is likely to be too far from the next.
   double union_radius(std::size_t b, std::size_t c) const {
     progress_.poll();
     double least = std::numeric_limits<double>::infinity();
@@ -242,10 +242,11 @@ class MinimaxSpace {
       if (radius >= least) return;
       if (others.size() > kLongList) progress_.poll();
       for (const std::size_t y : others) {
-        radius = std::max(radius, object_distance(x, y));
-        if (radius < least) continue;
+        const double distance = object_distance(x, y);
+        if (distance <= radius) continue;
+        radius = distance;
         far = y;
-        return;
+        if (radius >= least) return;
       }
       least = radius;
     };
