@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from .report import write_report
     from .rows import read_chunks
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 __all__ = [
     "AgglomerativeClustering",
