@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from ..model import AggregateModel
@@ -15,6 +14,7 @@ from ..pipeline.record import Record
 from . import options
 from .aggregating import Job, Outputs, Reading
 from .console import Voice, failing_cleanly, usage
+from .cutting import Cut
 from .features import insert_features, read_features
 from .results import write_labels, write_model, write_page, write_record
 from .summary import say_clusters
@@ -27,6 +27,10 @@ def cluster(
     inputs: options.Inputs,
     clusters: options.Clusters = None,
     height: options.Height = None,
+    cut_method: options.CutMethod = "level",
+    min_size: options.MinSize = None,
+    max_size: options.MaxSize = None,
+    noise: options.Noise = False,
     columns: options.Columns = None,
     numeric_only: options.NumericOnly = False,
     id_column: options.IdColumn = None,
@@ -67,7 +71,8 @@ def cluster(
       silverbirch cluster all.sb -k 500 --model run.sb      # features from `aggregate` and `merge`
     """
     with usage():
-        check_cut(clusters, height, labels)
+        cut = Cut(clusters, height, cut_method, min_size, max_size, noise)
+        cut.check(labels)
         if clusters is not None and clusters > max_leaves:
             raise ValueError(f"-k {clusters} but at most {max_leaves} features: raise --max-leaves")
         names: dict[str, Any] = {"linkage": linkage, "mode": mode, "algorithm": algorithm}
@@ -84,26 +89,20 @@ def cluster(
         estimator._new_tree()  # checks the parameters before anything is read
     reading = Reading(inputs, columns, numeric_only, id_column, Preparation(missing, scale, metric))
     outputs = Outputs({"labels": labels, "model": model, "report": page, "record": record}, force, id_column)
-    parameters = estimator.get_params() | {"max_memory": max_memory} | reading.parameters()
+    parameters = estimator.get_params() | cut.options | {"max_memory": max_memory} | reading.parameters()
     whole = Record("cluster", parameters, outputs=outputs.wanted())
     job = Job(reading, estimator, outputs, whole, Voice(quiet, as_json), checkpoint, checkpoint_every)
-    state = _cluster_features(job) if any(name.endswith(_FEATURES) for name in inputs) else _cluster_rows(job)
+    of_features = any(name.endswith(_FEATURES) for name in inputs)
+    state = _cluster_features(job, cut) if of_features else _cluster_rows(job, cut)
     if record is not None:
         write_record(record, job.record)
     job.finish()
     say_clusters(job.voice, job.record, state, job.model)
 
 
-def check_cut(clusters: int | None, height: float | None, labels: Path | None) -> None:
-    if clusters is not None and height is not None:
-        raise ValueError("-k and --height both say where to cut: give only one of them")
-    if clusters is None and height is None and labels is not None:
-        raise ValueError("labels need a cut: give -k or --height")
-
-
-def _cluster_rows(job: Job) -> RunState:
+def _cluster_rows(job: Job, cut: Cut) -> RunState:
     aggregation = job.aggregate()
-    _cluster(job)
+    _cluster(job, cut)
     state = job.run_state(aggregation)
     labels = job.outputs.paths["labels"]
     if labels is not None:
@@ -115,7 +114,7 @@ def _cluster_rows(job: Job) -> RunState:
     return state
 
 
-def _cluster_features(job: Job) -> RunState:
+def _cluster_features(job: Job, cut: Cut) -> RunState:
     with usage():
         if not all(name.endswith(_FEATURES) for name in job.reading.inputs):
             raise ValueError(
@@ -131,15 +130,17 @@ def _cluster_features(job: Job) -> RunState:
     with job.record.phase("merge"):
         state = insert_features(job.reading.inputs, job.model.insert)
     job.record.counts |= {"rows": job.model.tree_.n_points, "features": job.model.tree_.n_leaves}
-    _cluster(job)
+    _cluster(job, cut)
     state = replace(state, record=job.record.result())
     _write(job, state)
     return state
 
 
-def _cluster(job: Job) -> None:
+def _cluster(job: Job, cut: Cut) -> None:
     job.model.progress = job.voice.shows_progress
     with job.record.phase("cluster"):
+        if cut.options:
+            cut.apply(job.model)
         job.record.counts["clusters"] = job.model.n_clusters_
     job.model.progress = False
 

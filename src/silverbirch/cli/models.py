@@ -20,8 +20,8 @@ from ..storage import container
 from ..storage.loading import restored
 from . import options
 from .aggregating import Outputs
-from .cluster import check_cut
 from .console import Voice, failing_cleanly, usage
+from .cutting import Cut
 from .facts import file_facts
 from .results import write_labels, write_model, write_page
 from .summary import say_clusters
@@ -41,6 +41,10 @@ def cut(
     inputs: Rows = None,
     clusters: options.Clusters = None,
     height: options.Height = None,
+    cut_method: options.CutMethod = "level",
+    min_size: options.MinSize = None,
+    max_size: options.MaxSize = None,
+    noise: options.Noise = False,
     labels: options.Labels = None,
     id_column: options.IdColumn = None,
     no_ids: Annotated[
@@ -67,9 +71,10 @@ def cut(
       silverbirch cut run.sb --height 3.5 --labels leaves.csv      # a label for each feature of the model
     """
     with usage():
-        check_cut(clusters, height, labels)
-        if clusters is None and height is None:
-            raise ValueError("no cut is given: give -k or --height")
+        where = Cut(clusters, height, cut_method, min_size, max_size, noise)
+        where.check(labels)
+        if not where.is_given:
+            raise ValueError("no cut is given: give -k, --height, --max-size or --cut-method")
         if no_ids and id_column is not None:
             raise ValueError("--no-ids and --id-column contradict each other: give only one of them")
         if inputs and labels is None:
@@ -82,10 +87,9 @@ def cut(
     files_read = [file["name"] for file in source.fingerprint() or []] if source is not None else []
     # --model may name the model file itself, which has been read already.
     outputs.check(files_read if new_model is not None and _same_file(new_model, model) else [str(model), *files_read])
-    parameters = {"n_clusters": clusters, "distance_threshold": height}
-    record = Record("cut", parameters, [{"name": str(model)}, *({"name": name} for name in inputs or [])])
+    record = Record("cut", where.parameters(), [{"name": str(model)}, *({"name": name} for name in inputs or [])])
     with record.phase("cut"):
-        estimator.set_params(n_jobs=jobs).recut(clusters, height=height)
+        where.apply(estimator.set_params(n_jobs=jobs))
     record.counts |= {"rows": estimator.tree_.n_points, "features": estimator.tree_.n_leaves}
     record.counts["clusters"] = estimator.n_clusters_
     record.outputs = outputs.wanted()
@@ -105,6 +109,10 @@ def report(
     out: options.Out,
     clusters: options.Clusters = None,
     height: options.Height = None,
+    cut_method: options.CutMethod = "level",
+    min_size: options.MinSize = None,
+    max_size: options.MaxSize = None,
+    noise: options.Noise = False,
     record: Annotated[
         Path | None, typer.Option(help="The file of `cluster --record`; adds times and memory to the report.")
     ] = None,
@@ -115,11 +123,12 @@ def report(
     Example: silverbirch report run.sb -o run.html
     """
     with usage():
-        check_cut(clusters, height, None)
+        where = Cut(clusters, height, cut_method, min_size, max_size, noise)
+        where.check(None)
     Outputs({"report": out}, force).check([str(model)] if record is None else [str(model), str(record)])
     estimator, state = read_model(model)
-    if clusters is not None or height is not None:
-        estimator.recut(clusters, height=height)
+    if where.is_given:
+        where.apply(estimator)
     write_page(out, estimator, state, state.record if record is None else _read_record(record))
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from ..checks import ABSORPTIONS, ALGORITHMS, CF_DISTANCES, LINKAGES, MODES, as_bytes
+from ..dendrogram.cuts import CUT_METHODS
 from ..directions import METRICS
 from ..pipeline.preparation import MISSING, SCALES
 
@@ -56,6 +57,30 @@ Clusters = Annotated[
 ]
 Height = Annotated[
     float | None, typer.Option(min=0.0, rich_help_panel=CUT, help="Cut at this height of the dendrogram.")
+]
+CutMethod = Annotated[
+    str,
+    _choice(
+        CUT_METHODS, ("--cut-method",), CUT,
+        "level cuts all branches at one height. eom (excess of mass) and dynamic (dynamic tree cut) let branches end "
+        "at different heights and need --min-size.",
+    ),
+]  # fmt: skip
+MinSize = Annotated[
+    float | None,
+    typer.Option(metavar="ROWS", min=0.0, rich_help_panel=CUT, help="The least number of rows of a cluster."),
+]
+MaxSize = Annotated[
+    float | None,
+    typer.Option(
+        metavar="ROWS", min=0.0, rich_help_panel=CUT, help="Split clusters of more rows than this; not with dynamic."
+    ),
+]
+Noise = Annotated[
+    bool,
+    typer.Option(
+        "--noise", rich_help_panel=CUT, help="Label rows that fit no cluster -1 instead of joining them to one."
+    ),
 ]
 Columns = Annotated[
     str | None,

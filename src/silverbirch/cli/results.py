@@ -29,7 +29,7 @@ def write_labels(
     voice: Voice,
     counter: LeafCounter | None = None,
 ) -> dict[str, int]:
-    """Labels the rows in a second pass; returns the numbers of rows with a label and of rows left out.
+    """Labels the rows in a second pass; returns the counts of `label_rows`.
 
     `counter` sums up the rows of each leaf.
     """
@@ -42,10 +42,9 @@ def write_labels(
         def after_chunk(rows: int, position: Position) -> None:
             progress.update("labels", rows, position)
 
-        counts = label_rows(
+        return label_rows(
             source, state.preparation, model, writer, with_ids=with_ids, after_chunk=after_chunk, counter=counter
         )
-    return dict(zip(("labelled", "unlabelled"), counts, strict=True))
 
 
 def write_model(path: Path, model: AggregateModel, state: RunState) -> None:

@@ -56,6 +56,8 @@ def say_clusters(voice: Voice, record: Record, state: RunState, model: Aggregate
     sizes = f"{k:,}" + (f", of {rows.min():,} to {rows.max():,} rows" if k > 1 else "")
     if "labelled" in record.counts:
         sizes += f"; {record.counts['labelled']:,} rows labelled"
+        if "noise" in record.counts:
+            sizes += f", {record.counts['noise']:,} of them noise (-1)"
         if record.counts["unlabelled"]:
             sizes += f", {record.counts['unlabelled']:,} left out"
     say_run(voice, record, state, [("clusters", sizes), ("rmsd", f"{table.overall_rmsd:.6g}")])

@@ -12,6 +12,8 @@ from ..rows import Position, RowSource
 from .labels import LEFT_OUT, LabelWriter
 from .preparation import Preparation
 
+NOISE = -1  # the label of rows in no cluster
+
 
 def label_rows(
     source: RowSource,
@@ -22,19 +24,21 @@ def label_rows(
     with_ids: bool,
     after_chunk: Callable[[int, Position], None],
     counter: LeafCounter | None = None,
-) -> tuple[int, int]:
-    """Returns the numbers of rows with a label and of rows left out.
+) -> dict[str, int]:
+    """Returns the numbers of rows with a label and of rows left out; after a cut with noise, of rows in no cluster too.
 
     Calls `after_chunk(rows so far, position)`. `counter` sums up the rows of each leaf in the same pass.
     """
-    rows = unlabelled = 0
+    rows = unlabelled = noise = 0
     for chunk in source.chunks(with_ids=with_ids):
         prepared = preparation.apply(chunk, source)
         labels = model._labels_of(model._source(prepared), None if counter is None else counter.add)
         if prepared.weight is not None:
             labels[prepared.weight == 0] = LEFT_OUT
             unlabelled += int(np.count_nonzero(prepared.weight == 0))
+        noise += int(np.count_nonzero(labels == NOISE))
         writer.write(labels, chunk.ids)
         rows += len(labels)
         after_chunk(rows, chunk.end)
-    return rows - unlabelled, unlabelled
+    counts = {"labelled": rows - unlabelled, "unlabelled": unlabelled}
+    return counts | {"noise": noise} if (model.subcluster_labels_ == NOISE).any() else counts

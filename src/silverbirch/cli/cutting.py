@@ -1,0 +1,50 @@
+"""Where to cut the dendrogram: the options that `cluster`, `cut` and `report` share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..dendrogram.cuts import check_sizes
+from ..model import AggregateModel
+
+
+@dataclass(frozen=True)
+class Cut:
+    clusters: int | None
+    height: float | None
+    method: str = "level"
+    min_size: float | None = None
+    max_size: float | None = None
+    noise: bool = False
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options of an adaptive cut, without defaults."""
+        given = {"method": self.method, "min_size": self.min_size, "max_size": self.max_size, "noise": self.noise}
+        return {name: value for name, value in given.items() if value not in ("level", None, False)}
+
+    @property
+    def is_given(self) -> bool:
+        return self.clusters is not None or self.height is not None or bool(self.options)
+
+    def check(self, labels: Path | None) -> None:
+        """Raises ValueError before anything is read, if the options contradict each other."""
+        at_level = self.clusters is not None or self.height is not None
+        if self.clusters is not None and self.height is not None:
+            raise ValueError("-k and --height both say where to cut: give only one of them")
+        check_sizes(self.method, self.min_size, self.max_size)
+        if self.method != "level" and at_level:
+            raise ValueError(f"--cut-method {self.method} finds the number of clusters: leave -k and --height out")
+        if self.method == "level" and not at_level and self.max_size is None and self.options:
+            raise ValueError("--min-size and --noise need a cut: give -k, --height, --max-size or --cut-method")
+        if labels is not None and not self.is_given:
+            raise ValueError("labels need a cut: give -k, --height, --max-size or --cut-method")
+
+    def parameters(self) -> dict[str, Any]:
+        """The cut in the record of a run."""
+        return {"n_clusters": self.clusters, "distance_threshold": self.height} | self.options
+
+    def apply(self, model: AggregateModel) -> None:
+        model.recut(self.clusters, height=self.height, **self.options)
