@@ -381,7 +381,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         Raises
         ------
         ModelFileError
-            The file is damaged, holds no model, or holds a model of scaled, filled or normalised rows. For such a model
+            The file is damaged, holds no model, or holds a model of scaled or filled rows. For such a model
             use `silverbirch.load`, which loads the preparation too.
         """
         from .storage.loading import load_as

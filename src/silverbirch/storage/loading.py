@@ -74,7 +74,7 @@ def content_of(thing: Any) -> tuple[str, dict[str, Any], container.Arrays]:
 def load(path: str | os.PathLike[str]) -> ClusterFeatures | CFTree | Dendrogram | Betula | Pipeline:
     """Returns the object that a file holds: ClusterFeatures, a CFTree, a Dendrogram or a Betula.
 
-    A model of the command line whose rows were scaled, filled or normalised is returned as a scikit-learn pipeline that
+    A model of the command line whose rows were scaled or filled is returned as a scikit-learn pipeline that
     prepares its rows in the same way.
 
     Parameters
@@ -156,6 +156,6 @@ def _refuse_prepared(path: Any, state: dict[str, Any]) -> None:
     run = state.get("run")
     if isinstance(run, dict) and run.get("prepared"):
         raise ModelFileError(
-            f"{path} holds a model of rows that were prepared (scaled, filled or normalised): silverbirch.load loads "
+            f"{path} holds a model of rows that were prepared (scaled or filled): silverbirch.load loads "
             "it with that preparation"
         )
