@@ -103,7 +103,7 @@ def as_numpy(X: Any, name: str) -> Any:
     if not isinstance(X, np.ndarray) and (hasattr(X, "__array__") or hasattr(X, "__dlpack__")):
         X = _from_library(X, name)
     if isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 1 and len(X):
-        X = np.stack(X) if isinstance(X[0], list | tuple | np.ndarray) else X
+        X = np.stack(list(X)) if isinstance(X[0], list | tuple | np.ndarray) else X
     narrow = isinstance(X, np.ndarray) and X.dtype.kind == "V" and X.dtype.name.startswith(("bfloat", "float"))
     return X.astype(np.float32) if narrow else X
 

@@ -106,7 +106,9 @@ class ClusterResults(ABC):
 
     def _column_names(self) -> tuple[str, ...]:
         width, known = self.features_.n_dimensions, getattr(self, "feature_names_in_", None)
-        if known is None or width != self.n_features_in_:  # the columns of a projection have no names
+        if width != self.n_features_in_:  # each is a mixture of the columns of the rows
+            return tuple(f"projection {i}" for i in range(width))
+        if known is None:
             return tuple(f"column {i}" for i in range(width))
         return tuple(map(str, known))
 
