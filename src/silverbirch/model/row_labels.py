@@ -103,7 +103,9 @@ class ModelOfRows(AggregateModel):
         labels = self.dendrogram_.cut(n_clusters=n_clusters, height=height, **options)
         if X is None:
             return _labels_of_rows(labels, self._known_leaves(ValueError, "give the rows by cut(…, X=X)"))
-        return _labels_of_rows(labels, self._leaf_of(self._directed(self._source(X))))
+        with reporter(self.progress, "nearest leaves") as report:
+            leaves = self._leaf_of(self._directed(self._source(X)), report)
+        return _labels_of_rows(labels, leaves)
 
 
 def _labels_of_rows(leaf_labels: NDArray[np.int64], leaf_of_row: NDArray[np.int32 | np.int64]) -> NDArray[np.int64]:
