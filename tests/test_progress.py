@@ -134,6 +134,18 @@ def test_a_fit_has_a_bar_for_each_phase(terminal):
     assert all("100%" in line for line in lines)
 
 
+@pytest.mark.parametrize("rows", [X, [X[:1000], X[1000:]]], ids=["array", "stream"])
+@pytest.mark.parametrize(
+    "search", [sb.Betula.predict, sb.Betula.representatives, lambda model, rows: model.cut(3, X=rows)]
+)
+def test_each_search_for_the_leaves_of_rows_has_a_bar(search, rows, terminal):
+    model = sb.Betula(5, max_leaves=100).fit(X).set_params(progress=True)
+    with contextlib.redirect_stderr(terminal):
+        search(model, iter(rows) if isinstance(rows, list) else rows)
+    (line,) = on_screen(terminal.getvalue())
+    assert line.startswith("nearest leaves: 100%")
+
+
 def test_distances_that_are_computed_have_a_bar_too(terminal):
     with contextlib.redirect_stderr(terminal):
         sb.linkage(X[:500], "complete", "cityblock", progress=True)

@@ -38,7 +38,7 @@ PYTHON_ROOMS = {
     "model": "rows features tree linkage dendrogram",
     "validation": "rows sklearn",
     "estimator": "rows features model validation sklearn",
-    "agglomerative": "linkage sklearn",
+    "agglomerative": "rows linkage validation sklearn",
     "storage": "rows features tree linkage dendrogram model",
     "pipeline": f"rows {NOUNS} storage sklearn",
     "plot": "dendrogram",
@@ -51,6 +51,7 @@ PYTHON_ROOMS = {
 # And those that it imports only inside its functions: `save` is a method, while storage knows the classes.
 LAZY_IMPORTS = {
     "features": "rows storage",
+    "linkage": "rows",
     "tree": "storage",
     "dendrogram": "storage plot report",
     "model": "storage report",

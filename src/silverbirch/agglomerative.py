@@ -8,13 +8,15 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import check_memory, validate_data
+from sklearn.utils.validation import check_array, check_memory, validate_data
 
 from . import _core
 from .checks import LINKAGES, Floats, as_count, as_flag, as_method, as_threshold
 from .linkage import linkage
 from .linkage.sparse_rows import SPARSE_METRICS
 from .names import LinkageName
+from .rows import is_table
+from .validation import rows_for
 
 _SCIPY_NAMES = {"l1": "cityblock", "manhattan": "cityblock", "l2": "euclidean"}
 
@@ -119,7 +121,7 @@ class AgglomerativeClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc
 
         Parameters
         ----------
-        X : array (n, d), data frame or sparse matrix (n, d)
+        X : array (n, d), data frame, column of lists or sparse matrix (n, d)
             The rows, at least two; with metric="precomputed" the distances (n, n). Sparse rows need the metric
             "euclidean", "l2", "sqeuclidean", "cosine" or "correlation".
         y : ignored
@@ -138,8 +140,7 @@ class AgglomerativeClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc
             The distances of all pairs would need more memory than there is.
         """
         self._check_parameters()
-        sparse = "csr" if self.__sklearn_tags__().input_tags.sparse else False
-        X = validate_data(self, X, accept_sparse=sparse, ensure_min_samples=2)
+        X = self._rows(X)
         if self.n_clusters is not None and self.n_clusters > X.shape[0]:
             raise ValueError(f"n_clusters={self.n_clusters} but there are {X.shape[0]} rows: lower n_clusters")
         objects, metric = self._objects(X)
@@ -179,6 +180,15 @@ class AgglomerativeClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc
                 f"metric={self.metric!r} with linkage={self.linkage!r}: only 'euclidean' and 'l2' are defined there; "
                 "choose linkage='average', 'complete' or 'single'"
             )
+
+    def _rows(self, X: Any) -> Any:
+        """The rows, checked, as a dense array or in CSR format."""
+        if is_table(X):  # columns of lists are rows too, and errors name the row and the column
+            return check_array(
+                np.concatenate(list(rows_for(self, X, reset=True))), ensure_min_samples=2, estimator=self
+            )
+        sparse = "csr" if self.__sklearn_tags__().input_tags.sparse else False
+        return validate_data(self, X, accept_sparse=sparse, ensure_min_samples=2)
 
     def _objects(self, X: Any) -> tuple[Any, str]:
         """The rows or the condensed distances, and the metric for `linkage`."""

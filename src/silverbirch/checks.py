@@ -97,10 +97,13 @@ def as_array(X: Any, name: str) -> NDArray[Any]:
 def as_numpy(X: Any, name: str) -> Any:
     """An array or tensor of another library as a NumPy array, copied only if necessary; anything else as it is.
 
-    NumPy has no bfloat16 and no float8: such numbers become float32, which holds all of them.
+    An array of lists or arrays, as pandas keeps them in a column, becomes 2-D. NumPy has no bfloat16 and no float8:
+    such numbers become float32, which holds all of them.
     """
     if not isinstance(X, np.ndarray) and (hasattr(X, "__array__") or hasattr(X, "__dlpack__")):
         X = _from_library(X, name)
+    if isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 1 and len(X):
+        X = np.stack(list(X)) if isinstance(X[0], list | tuple | np.ndarray) else X
     narrow = isinstance(X, np.ndarray) and X.dtype.kind == "V" and X.dtype.name.startswith(("bfloat", "float"))
     return X.astype(np.float32) if narrow else X
 
@@ -137,12 +140,13 @@ def refused_sparse(X: Any, name: str) -> TypeError:
     )
 
 
-def refused_texts(name: str, text: str) -> TypeError:
-    """The error for texts where rows of numbers, or paths, are needed."""
+def refused_texts(name: str, text: str, *, paths: bool = True) -> TypeError:
+    """The error for texts where rows of numbers are needed, or with `paths` where paths would do as well."""
+    no_file, projected = (", and no file of that name exists", " with Betula(projection=256)") if paths else ("", "")
     return TypeError(
-        f"{name} holds texts ({reprlib.repr(str(text))}), and no file of that name exists: turn texts into rows of "
-        "numbers first, by SentenceTransformer(…).encode(texts) of sentence-transformers, or by "
-        "TfidfVectorizer().fit_transform(texts) of scikit-learn with Betula(projection=256)"
+        f"{name} holds texts ({reprlib.repr(str(text))}){no_file}: turn texts into rows of numbers first, by "
+        "SentenceTransformer(…).encode(texts) of sentence-transformers, or by "
+        f"TfidfVectorizer().fit_transform(texts) of scikit-learn{projected}"
     )
 
 

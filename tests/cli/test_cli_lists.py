@@ -1,5 +1,7 @@
 """The command line reads columns of lists as the Python interface does."""
 
+import json
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -53,3 +55,17 @@ def test_a_model_with_a_projection_labels_the_rows_of_a_file(tmp_path):
     model.save(tmp_path / "run.sb")
     done("cut", tmp_path / "run.sb", "-k", 4, path, "--labels", tmp_path / "labels.npy")
     np.testing.assert_array_equal(np.load(tmp_path / "labels.npy"), model.labels_)
+
+
+def test_info_shows_some_of_many_columns_and_lists_all_in_json(tmp_path):
+    path = tmp_path / "rows.parquet"
+    pq.write_table(pa.table({"e": list(points(50, 40))}), path)
+    done("cluster", path, "-k", 2, "--model", tmp_path / "run.sb")
+    assert "e[0], e[1], e[2], e[3], e[4], e[5], … e[39] (40 in all)\n" in done("info", tmp_path / "run.sb").stdout
+    assert len(json.loads(done("info", tmp_path / "run.sb", "--json").stdout)["names"]) == 40
+
+
+def test_rows_without_a_direction_are_not_called_missing(tmp_path):
+    np.save(tmp_path / "rows.npy", np.vstack([np.zeros(3), points(50, 3)]))
+    told = done("cluster", tmp_path / "rows.npy", "-k", 2, "--metric", "cosine", "--missing", "drop").stdout
+    assert "51, 1 of them left out for missing values or no direction\n" in told

@@ -130,11 +130,11 @@ def test_clusters_of_directions_are_those_of_the_unit_rows(method):
     np.testing.assert_allclose(table.deviation, unit.std(axis=0), rtol=1e-9)
 
 
-def test_columns_of_a_projection_have_no_names():
+def test_columns_of_a_projection_are_not_named_as_columns_of_the_rows():
     frame = pd.DataFrame(points(100, 20), columns=[f"c{i}" for i in range(20)])
     table = sb.Betula(3, projection=5).fit(frame).clusters_
     assert table.center.shape == (3, 5)
-    assert table.columns == tuple(f"column {i}" for i in range(5))
+    assert table.columns == tuple(f"projection {i}" for i in range(5))
     assert table.to_pandas().shape == (3, 12)
 
 
@@ -157,6 +157,15 @@ def test_blocks_of_centers_give_the_same_neighbours(monkeypatch):
     whole = nearest_other(centers)
     monkeypatch.setattr("silverbirch.model.cluster_table._BLOCK_BYTES", 8 * 100 * 7)
     np.testing.assert_array_equal(nearest_other(centers), whole)
+
+
+def test_one_cluster_shows_everything_but_its_center():
+    cluster = sb.Betula(2).fit(np.eye(384)).clusters_[0]
+    shown = repr(cluster)
+    assert shown.startswith(f"Cluster(number=0, name='', rows={cluster.rows}, ")
+    assert "nearest=1" in shown
+    assert "distinguishing={'column " in shown
+    assert "array" not in shown
 
 
 def test_a_single_cluster_has_no_neighbour():

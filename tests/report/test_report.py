@@ -136,6 +136,18 @@ def test_the_counts_of_the_page_are_those_of_the_labels(max_leaves):
     assert as_number(whole[1]) == 3000
 
 
+def test_the_picture_and_the_curve_count_the_rows_by_their_labels():
+    rows = np.random.default_rng(0).normal(size=(900, 3))
+    model = sb.Betula(3, max_leaves=40).fit(rows)
+    text = report_page(model, "")
+    of_leaves = np.bincount(model.tree_.assign(rows))
+    assert not np.array_equal(of_leaves, model.features_.weight)
+    shown = re.findall(r"<text[^>]*rotate\(-90\)[^>]*>(\d+)</text>", text.replace("\n", ""))
+    assert sorted(map(int, shown)) == sorted(of_leaves)
+    chosen = [line[1] for line in Page(text).tables[0] if line[0] == "3"]
+    assert chosen == [numbers.number(model.clusters_.overall_rmsd)]
+
+
 def test_rows_of_weight_are_counted_and_weighed_where_they_are_labelled():
     rows, weight = blobs(400), np.linspace(0.1, 2, 400)
     model = sb.Betula(4).fit(rows, sample_weight=weight)
@@ -252,10 +264,14 @@ def test_every_cluster_is_named_below_its_branches_where_all_are_shown():
 def test_the_page_says_what_is_approximate(options, words):
     sentences = " ".join(accuracy_of(fitted(1000, max_leaves=50, **options)))
     assert words in sentences
-    assert "upper estimate" in sentences
+    assert "exact: those of the labelled rows" in sentences
     exact = " ".join(accuracy_of(fitted(100, **options)))
     assert "none but of exact duplicates" in exact
-    assert "upper estimate" not in exact
+
+
+def test_the_rmsd_of_absorbed_rows_is_called_an_estimate():
+    absorbed = sb.Betula(4, max_leaves=50).partial_fit(blobs(1000))
+    assert "upper estimate" in " ".join(accuracy_of(absorbed))
 
 
 def test_averages_of_bare_means_are_not_called_root_mean_squared():

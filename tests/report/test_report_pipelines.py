@@ -90,7 +90,7 @@ def test_centres_of_directions_stay_directions(metric, tmp_path):
 def test_columns_of_a_projection_have_numbers(tmp_path):
     X = np.random.default_rng(0).normal(size=(50, 100))
     names, _ = shown(make_pipeline(StandardScaler(), sb.Betula(3, projection=2)).fit(X), tmp_path)
-    assert names == ["column 0", "column 1"]
+    assert names == ["projection 0", "projection 1"]
 
 
 def test_names_may_be_given_and_must_be_as_many_as_the_columns_shown(tmp_path):

@@ -16,6 +16,8 @@ TAKERS = {
     "fit": lambda frame: sb.Betula().fit(frame),
     "partial_fit": lambda frame: sb.Betula().partial_fit(frame),
     "insert": lambda frame: sb.CFTree().insert(frame),
+    "linkage": lambda frame: sb.linkage(frame, "ward"),
+    "AgglomerativeClustering": lambda frame: sb.AgglomerativeClustering().fit(frame),
 }
 
 

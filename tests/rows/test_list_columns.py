@@ -100,12 +100,31 @@ def test_a_frame_with_lists_and_numbers_is_clustered_as_its_matrix(frame):
     np.testing.assert_array_equal(model.transform(table), expected.transform(beside))
     assert model.feature_names_in_.tolist() == ["e[0]", "e[1]", "e[2]", "e[3]", "x"]
     assert sb.CFTree().insert(table).features == sb.CFTree().insert(beside).features
+    np.testing.assert_array_equal(sb.linkage(table, "average", "cosine"), sb.linkage(beside, "average", "cosine"))
+    exact = sb.AgglomerativeClustering(3).fit(table)
+    np.testing.assert_array_equal(exact.labels_, sb.AgglomerativeClustering(3).fit_predict(beside))
+    assert exact.feature_names_in_.tolist() == model.feature_names_in_.tolist()
 
 
-@pytest.mark.parametrize("series", [pd.Series, pl.Series], ids=["pandas", "polars"])
+def array_of_arrays(rows):
+    return pd.Series(rows).to_numpy()
+
+
+@pytest.mark.parametrize("series", [pd.Series, pl.Series, array_of_arrays], ids=["pandas", "polars", "numpy"])
 def test_a_single_column_of_lists_is_a_matrix(series):
     X = np.random.default_rng(0).normal(size=(50, 4))
     np.testing.assert_array_equal(sb.Betula(3).fit_predict(series(list(X))), sb.Betula(3).fit_predict(X))
+    np.testing.assert_array_equal(sb.linkage(series(list(X)), "ward"), sb.linkage(X, "ward"))
+
+
+def test_linkage_takes_columns_of_files_and_frames_by_name(tmp_path):
+    X = np.random.default_rng(0).normal(size=(50, 4))
+    table = pd.DataFrame({"name": ["text"] * 50, "e": list(X)})
+    table.to_parquet(tmp_path / "rows.parquet")
+    for source in (table, tmp_path / "rows.parquet"):
+        chosen = sb.read_chunks(source, columns="e", chunk_rows=7)
+        np.testing.assert_array_equal(sb.linkage(chosen, "ward"), sb.linkage(X, "ward"))
+        assert sb.AgglomerativeClustering(3).fit(chosen).feature_names_in_.tolist() == ["e[0]", "e[1]", "e[2]", "e[3]"]
 
 
 @pytest.mark.parametrize("kind", ["list", "large list", "fixed-size list"])

@@ -24,6 +24,12 @@ def test_texts_are_refused_with_what_embeds_them(take, kind):
         take(kind(SENTENCES))
 
 
+@pytest.mark.parametrize("kind", [list, np.array, pd.Series, pl.Series])
+def test_linkage_of_texts_says_what_embeds_them_and_speaks_of_no_file(kind):
+    with pytest.raises(TypeError, match=r"y holds texts \('a library.*'\): .*encode\(texts\).*of scikit-learn$"):
+        sb.linkage(kind(SENTENCES), "average", "cosine")
+
+
 @pytest.mark.parametrize("order", [SENTENCES, SENTENCES[::-1]], ids=["forwards", "backwards"])
 def test_the_order_of_texts_does_not_matter(order):
     with pytest.raises(TypeError, match="X holds texts"):

@@ -24,7 +24,7 @@ from .console import Voice, failing_cleanly, usage
 from .cutting import Cut
 from .facts import file_facts
 from .results import write_labels, write_model, write_page
-from .summary import say_clusters
+from .summary import listed, say_clusters
 
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that `silverbirch cluster --model` wrote.")]
 Rows = Annotated[
@@ -185,4 +185,4 @@ def _read_record(path: Path) -> dict[str, Any]:
 def _text(value: Any) -> str:
     if isinstance(value, float | int) and not isinstance(value, bool):
         return f"{value:,.12g}"
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return listed(list(map(str, value))) if isinstance(value, list) else str(value)

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.table import Column
 
 from .. import machine
 from ..checks import bytes_text
@@ -58,7 +59,9 @@ def pass_progress(shown: bool, source: RowSource) -> Iterator[PassProgress]:
         BarColumn(bar_width=20),
         TaskProgressColumn(),
         TimeRemainingColumn(compact=True),
-        TextColumn("{task.fields[detail]}"),
+        # This column takes the width that is left, so that a narrow terminal cuts off details and not the bar.
+        TextColumn("{task.fields[detail]}", table_column=Column(ratio=1, no_wrap=True)),
     )
-    with Progress(*columns, console=Console(stderr=True), disable=not shown, transient=True) as progress:
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, disable=not shown, transient=True, expand=True) as progress:
         yield PassProgress(progress, source)

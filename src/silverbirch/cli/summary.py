@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..checks import bytes_text
@@ -15,24 +16,25 @@ _MOST_NAMES = 8
 
 def say_run(voice: Voice, record: Record, state: RunState, extra: list[tuple[str, str]] | None = None) -> None:
     measured = record.measured()
-    voice.table([*_counts(record.counts, state.columns), *(extra or []), *_costs(measured)])
+    voice.table([*_counts(record.counts, state), *(extra or []), *_costs(measured)])
     voice.give(measured)
 
 
-def _counts(counts: dict[str, Any], columns: tuple[str, ...] | None) -> list[tuple[str, str]]:
+def _counts(counts: dict[str, Any], state: RunState) -> list[tuple[str, str]]:
     rows = f"{counts['rows']:,.12g}"
     if counts.get("dropped"):
-        rows += f", {counts['dropped']:,} of them left out for missing values"
+        direction = " or no direction" if state.preparation.metric != "euclidean" else ""
+        rows += f", {counts['dropped']:,} of them left out for missing values{direction}"
     if counts.get("filled"):
         rows += f", {counts['filled']:,} missing values filled"
     features = f"{counts['features']:,}"
     if "rebuilds" in counts:
         rebuilds = "1 rebuild" if counts["rebuilds"] == 1 else f"{counts['rebuilds']:,} rebuilds"
         features += f", threshold {counts['threshold']:.4g} after {rebuilds}"
-    return [("rows", rows), *([("columns", _listed(columns))] if columns else []), ("features", features)]
+    return [("rows", rows), *([("columns", listed(state.columns))] if state.columns else []), ("features", features)]
 
 
-def _listed(columns: tuple[str, ...]) -> str:
+def listed(columns: Sequence[str]) -> str:
     """The names of the columns: they show a column that should not be clustered, such as an id."""
     if len(columns) <= _MOST_NAMES:
         return ", ".join(columns)

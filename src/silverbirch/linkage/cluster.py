@@ -25,6 +25,7 @@ from ..checks import (
     as_rows,
     as_threads,
     as_weights,
+    refused_texts,
 )
 from ..directions import METRICS
 from ..features import ClusterFeatures
@@ -60,8 +61,9 @@ def linkage(
 
     Parameters
     ----------
-    y : array (n, d), sparse matrix (n, d), array (n(n-1)/2,) or ClusterFeatures
-        Points, a condensed distance vector, or cluster features. Sparse points are not made dense.
+    y : array (n, d), data frame, sparse matrix (n, d), array (n(n-1)/2,) or ClusterFeatures
+        Points, a condensed distance vector, or cluster features. Sparse points are not made dense. A column of lists
+        holds points, alone or in a data frame or Arrow table; `read_chunks` chooses columns and reads files.
     method : str, default "single"
         The linkage: "single", "complete", "average", "weighted", "centroid", "median", "ward", "minimax" or "medoid".
         With mode="aggregation", the CF distance: "centroid", "manhattan", "average", "diameter", "ward" or "radius".
@@ -149,6 +151,7 @@ def linkage(
         as_method(method, mode, "method"), as_choice(algorithm, "algorithm", ALGORITHMS), as_threads(n_jobs), progress
     )
 
+    y = _as_points(y)
     if isinstance(y, ClusterFeatures):
         if weights is not None:
             raise ValueError("cluster features have weights of their own: leave `weights` out")
@@ -239,6 +242,13 @@ def _cluster_features_of_directions(job: Job, features: ClusterFeatures, metric:
 # -- points
 
 
+def _as_points(y: Any) -> Any:
+    """The rows of a data frame, a column of lists, an Arrow table or `read_chunks`; everything else as it is."""
+    from ..rows import is_table, rows_of_table
+
+    return rows_of_table(y) if is_table(y) else y
+
+
 def _cluster_points(job: Job, y: Any, metric: Any, weights: Any, mode: str) -> tuple[Floats, Pairs]:
     rows = np.asarray(as_rows(y, name="y"), dtype=np.float64)
     _warn_of_square_distances(rows)
@@ -295,6 +305,8 @@ def _half_squares(unit_rows: Floats, report: Report | None) -> Floats:
 
 def _cluster_condensed(job: Job, array: NDArray[Any], weights: Any, *, keep: bool) -> tuple[Floats, Pairs]:
     """Leaves the array as it is. `keep`: the distances are needed afterwards."""
+    if len(array) and isinstance(array[0], str):
+        raise refused_texts("y", array[0], paths=False)
     if array.dtype.kind not in "fiub":
         raise TypeError(f"distances of type {array.dtype}: only numbers can be clustered")
     count = round((1 + (1 + 8 * len(array)) ** 0.5) / 2)

@@ -14,7 +14,9 @@ from ..checks import Floats, as_count
 from ..dendrogram import Dendrogram
 from ..features import ClusterFeatures
 from ..names import Method, Mode
+from ..progress import Report, reporter
 from ..rows import RowSource, source_of
+from ..rows.passes import reported
 from .cluster_table import ClusterTable, merged_by_label, table_of
 from .labelled import LabelledLeaves
 from .representatives import NearestRows, Representatives
@@ -32,6 +34,7 @@ class ClusterResults(ABC):
 
     linkage: Method
     mode: Mode
+    progress: bool
     n_features_in_: int
     _labelled: LabelledLeaves | None
     _clusters: ClusterFeatures | None
@@ -56,7 +59,7 @@ class ClusterResults(ABC):
     def _directed(self, source: RowSource) -> RowSource: ...
 
     @abstractmethod
-    def _leaf_of(self, source: RowSource) -> NDArray[np.int64]: ...
+    def _leaf_of(self, source: RowSource, report: Report | None = None) -> NDArray[np.int64]: ...
 
     @property
     def n_clusters_(self) -> int:
@@ -106,7 +109,9 @@ class ClusterResults(ABC):
 
     def _column_names(self) -> tuple[str, ...]:
         width, known = self.features_.n_dimensions, getattr(self, "feature_names_in_", None)
-        if known is None or width != self.n_features_in_:  # the columns of a projection have no names
+        if width != self.n_features_in_:  # each is a mixture of the columns of the rows
+            return tuple(f"projection {i}" for i in range(width))
+        if known is None:
             return tuple(f"column {i}" for i in range(width))
         return tuple(map(str, known))
 
@@ -191,6 +196,7 @@ class ClusterResults(ABC):
         """
         labels, nearest = self.subcluster_labels_, NearestRows(self.cluster_centers_, as_count(n, "n"))
         source = self._directed(self._source(X))
-        for chunk in map(source.checked, source.chunks()):
-            nearest.add(chunk.rows, labels[self._leaf_of(source_of(chunk))])
+        with reporter(self.progress, "nearest leaves") as report:
+            for chunk, inner in reported(source, map(source.checked, source.chunks()), report):
+                nearest.add(chunk.rows, labels[self._leaf_of(source_of(chunk), inner)])
         return nearest.result()

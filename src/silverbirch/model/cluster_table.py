@@ -33,6 +33,11 @@ class Cluster(NamedTuple):
     nearest_distance: float
     distinguishing: dict[str, float]  # column: effect size
 
+    def __repr__(self) -> str:
+        """All but the centre, which may have hundreds of columns."""
+        facts = (f"{name}={value!r}" for name, value in self._asdict().items() if name != "center")
+        return f"Cluster({', '.join(facts)})"
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClusterTable:
@@ -63,7 +68,7 @@ class ClusterTable:
     effect : float64 array (k, min(d, 4))
         The difference of the centre from the mean of all rows in these columns, divided by `deviation`.
     columns : tuple of str
-        The names of the columns, "column 0", … if they have none.
+        The names of the columns, "column 0", … if they have none, "projection 0", … if rows are projected.
     mean : float64 array (d,)
         The mean of all rows.
     deviation : float64 array (d,)

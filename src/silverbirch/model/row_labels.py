@@ -56,12 +56,12 @@ class ModelOfRows(AggregateModel):
     @property
     def labels_(self) -> NDArray[np.int64]:
         """The cluster of each row given to `fit`, or of the last rows given to `partial_fit`."""
-        leaves = self._known_leaves(AttributeError)
+        leaves = self._known_leaves(AttributeError, "use predict(X)")
         if self._labels is None:
             self._labels = _labels_of_rows(self.subcluster_labels_, leaves)
         return self._labels
 
-    def _known_leaves(self, error: type[Exception]) -> NDArray[np.int32 | np.int64]:
+    def _known_leaves(self, error: type[Exception], remedy: str) -> NDArray[np.int32 | np.int64]:
         """The leaf of each row; raises the error if the rows are not known."""
         self._require_fitted()
         if self._leaf_of_row is None and self._batch is not None:
@@ -69,7 +69,7 @@ class ModelOfRows(AggregateModel):
         if self._leaf_of_row is None:
             raise error(
                 "there are no labels_ after load, after fit or partial_fit of a stream, because the rows are not kept, "
-                "after partial_fit of cluster features, and after partial_fit with max_memory: use predict"
+                f"after partial_fit of cluster features, and after partial_fit with max_memory: {remedy}"
             )
         return self._leaf_of_row
 
@@ -101,7 +101,10 @@ class ModelOfRows(AggregateModel):
         """
         self._require_fitted()
         labels = self.dendrogram_.cut(n_clusters=n_clusters, height=height, **options)
-        leaves = self._known_leaves(ValueError) if X is None else self._leaf_of(self._directed(self._source(X)))
+        if X is None:
+            return _labels_of_rows(labels, self._known_leaves(ValueError, "give the rows by cut(…, X=X)"))
+        with reporter(self.progress, "nearest leaves") as report:
+            leaves = self._leaf_of(self._directed(self._source(X)), report)
         return _labels_of_rows(labels, leaves)
 
 

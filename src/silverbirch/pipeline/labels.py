@@ -74,7 +74,10 @@ def check_labels(path: AnyPath, id_name: str | None) -> Callable[[BinaryIO, str 
     if suffix is None:
         raise ValueError(f"cannot write labels to {path}: the name must end in {', '.join(_FORMATS)}")
     if id_name is not None and suffix == ".npy":
-        raise ValueError(f"cannot write ids to {path}: .npy holds labels only; name a .parquet or .csv file")
+        raise ValueError(
+            f"cannot write ids to {path}: .npy holds labels only; name a .parquet or .csv file, "
+            "or leave the ids out (cut --no-ids)"
+        )
     if id_name == _LABEL:
         raise ValueError(f"the id column is called {_LABEL!r}, as the labels are: rename it in the input")
     if suffix in _NEED_PYARROW:

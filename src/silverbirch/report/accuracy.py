@@ -57,8 +57,7 @@ def _labels(model: AggregateModel, aggregated: bool) -> list[str]:
     if model.clusters_.labelled:
         return [
             labels,
-            "Counts, centres and rmsd of the clusters are exact: those of the labelled rows. The curve of the rmsd is "
-            "that of the rows as the leaves absorbed them, a close upper estimate.",
+            "Counts, centres and rmsd on this page are exact: those of the labelled rows.",
         ]
     return [
         labels,

@@ -93,10 +93,11 @@ def report_page(
     original: Original | None = None,
 ) -> str:
     clusters = clusters_of(model, column_names, original)
-    sections = {"Dendrogram": _dendrogram(model)}
-    if model.dendrogram_.n_leaves > 1:
-        level = None if model._cut_options else model.n_clusters_
-        sections["Number of clusters"] = _curve(model.dendrogram_, level)
+    # Its weights and its curve are those of the rows by their labels, as in the table of clusters.
+    dendrogram = Dendrogram(model.linkage_matrix_, model._leaves(), names=model.dendrogram_.names)
+    sections = {"Dendrogram": _dendrogram(model, dendrogram)}
+    if dendrogram.n_leaves > 1:
+        sections["Number of clusters"] = _curve(dendrogram, None if model._cut_options else model.n_clusters_)
     sections["Clusters"] = _clusters(clusters, _colours(model))
     sections["What is exact"] = tag("ul", *(tag("li", sentence) for sentence in accuracy_of(model)))
     if record:
@@ -156,8 +157,8 @@ def _cut_height(model: AggregateModel) -> float | None:
     return height if lower <= height <= upper < np.inf else None
 
 
-def _dendrogram(model: AggregateModel) -> Html:
-    dendrogram, k = model.dendrogram_, model.n_clusters_
+def _dendrogram(model: AggregateModel, dendrogram: Dendrogram) -> Html:
+    k = model.n_clusters_
     if k <= 1 or model._cut_options:  # branches of an adaptive cut end at different heights
         return _plain_tree(dendrogram)
     caption = [_branches(dendrogram)]

@@ -86,7 +86,7 @@ def _name_clusters(ax: Axes, clusters: list[plot.ShownCluster], leaf_labels: NDA
             textcoords="offset points",
             ha="center",
             va="top",
-            fontsize=8 if len(clusters) <= 40 else 6.5,
+            fontsize=8 if len(clusters) <= 10 else 6.5,  # labels of two digits are as wide as a branch
             weight="bold",
             color=cluster.colour,
         )

@@ -2,6 +2,7 @@
 
     read_chunks   -- makes a RowSource from paths, arrays, data frames, Arrow streams or generators
     source_of     -- makes a RowSource of rows to be clustered: an array in memory is one chunk
+    rows_of_table -- all rows of a data frame or of another table (`is_table`) as one array
 
     RowSource     -- iterable; names, n_rows, chunks(begin), checked, place, fraction, fingerprint, extremes
     Chunk         -- rows, weight, ids, begin and end, whether the values were checked
@@ -14,7 +15,7 @@ patterns), `columns` (choice of columns; Arrow to rows), `frame_rows` (frames to
 of a format), `formats` (one module for each format).
 """
 
-from .opening import read_chunks, source_of
+from .opening import is_table, read_chunks, rows_of_table, source_of
 from .source import START, Chunk, Position, RowSource
 
-__all__ = ["START", "Chunk", "Position", "RowSource", "read_chunks", "source_of"]
+__all__ = ["START", "Chunk", "Position", "RowSource", "is_table", "read_chunks", "rows_of_table", "source_of"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import as_any_rows, as_count, as_flag, as_numpy, is_sparse, refused_sparse, refused_texts
+from ..checks import Rows, as_any_rows, as_count, as_flag, as_numpy, is_sparse, refused_sparse, refused_texts
 from .chunk_source import ChunkSource
 from .columns import Request
 from .formats.annotated import annotated_table, is_annotated
@@ -45,6 +45,16 @@ def source_of(
     elif source is None:
         source = ArraySource(Chunk(convert(as_numpy(X, "X")), START, Position(1, 0)), complain)
     return source if weight is None else WeightedSource(source, weight, weight_name)
+
+
+def is_table(X: Any) -> bool:
+    """Whether X is a data frame, a column of lists, a table of pyarrow or a source that `read_chunks` made."""
+    return isinstance(X, RowSource) or is_arrow(X) or is_frame(X) or (is_series(X) and has_lists(_as_frame(X)))
+
+
+def rows_of_table(X: Any) -> Rows:
+    """All rows of a table as one array; an error names the row and the column that cannot be clustered."""
+    return np.concatenate(list(source_of(X)))
 
 
 def read_chunks(
@@ -137,10 +147,15 @@ def _tables_of(X: Any) -> Sequence[Table]:
         return [ArrowReaderTable(X.to_reader())]
     if _is_arrow_stream(X):
         return [ArrowReaderTable(X)]
-    frame = X.to_frame(X.name or "X") if is_series(X) else X
+    frame = _as_frame(X)
     if is_arrow(X) or _is_map_to_convert(X) or (is_frame(frame) and has_lists(frame)):
         return [as_table(frame, "X")]
     return []
+
+
+def _as_frame(X: Any) -> Any:
+    """A single column as a data frame; everything else as it is."""
+    return X.to_frame(X.name or "X") if is_series(X) else X
 
 
 def _refuse_without_rows(X: Any) -> None:
