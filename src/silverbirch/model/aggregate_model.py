@@ -181,11 +181,11 @@ class AggregateModel(ClusterResults):
 
     @contextlib.contextmanager
     def _forgetting(self) -> Iterator[None]:
-        """The tree forgets a share of its weight before rows are inserted. A failure brings the weight back."""
+        """The tree forgets a share of its weight before rows are inserted. A failure or interrupt brings it back."""
         if not self.forget or not hasattr(self, "tree_"):
             yield
             return
-        with self.tree_._unchanged_by_failure():
+        with self._unchanged_by_failure(), self.tree_._unchanged_by_failure():
             self.tree_.decay(1 - self.forget)
             yield
 
