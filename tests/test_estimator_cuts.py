@@ -137,6 +137,15 @@ def test_an_adaptive_cut_lasts_in_files_pickles_and_with_more_rows(tmp_path):
     np.testing.assert_array_equal(model.subcluster_labels_, model.dendrogram_.cut(**ADAPTIVE))
 
 
+def test_a_file_keeps_an_adaptive_cut_until_new_parameters_are_used(tmp_path):
+    X = scattered()
+    model = sb.Betula(3, max_leaves=None).fit(X).recut(**ADAPTIVE).set_params(n_clusters=4)
+    model.save(tmp_path / "model.sb")
+    again = sb.load(tmp_path / "model.sb")
+    np.testing.assert_array_equal(again.predict(X), model.labels_)
+    assert again.recut().n_clusters_ == 4
+
+
 @pytest.mark.parametrize(
     "end",
     [
