@@ -136,6 +136,28 @@ def test_features_of_unit_rows_keep_their_metric_through_aggregate_and_cluster(t
     assert_array_equal(model.predict(X), expected.labels_)
 
 
+@pytest.mark.parametrize("metric", DIRECTIONAL)
+def test_features_of_other_rows_are_refused_when_they_are_inserted(metric):
+    X = rows()
+    model = sb.Betula(3, metric=metric).fit(X)
+    before = state(model, X)
+    # Features of weight 0 count as none. The others have a mean squared length of 1 once they are merged.
+    long_and_short = sb.ClusterFeatures([0, 1, 1], unit(X[:3], metric) * np.sqrt([[9], [1.5], [0.5]]), 0)
+    with pytest.raises(ValueError, match=r"feature 1 is not of unit rows"):
+        model.partial_fit(long_and_short)
+    assert state(model, X) == before
+    assert model.partial_fit(sb.ClusterFeatures(1, unit(X[:3], metric), 0)).tree_.n_points == len(X) + 3
+
+
+def test_features_that_are_refused_leave_a_new_model_as_it_was():
+    model = sb.Betula(3, metric="cosine")
+    before = dict(vars(model))
+    for refused in (sb.ClusterFeatures(0, points(3), 0), sb.ClusterFeatures(1, points(3), 0)):
+        with pytest.raises(ValueError, match=r"weight is zero|not of unit rows"):
+            model.partial_fit(refused)
+        assert vars(model) == before
+
+
 def test_rows_without_direction_are_left_out_on_request(tmp_path):
     X = points(300)
     X[[5, 200]] = 0

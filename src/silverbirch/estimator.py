@@ -215,8 +215,9 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         Parameters
         ----------
         X : array (n, d), data frame, path, stream or ClusterFeatures, default None
-            The rows, as `fit` takes them, or cluster features. None adds no rows, and is the same as `recut()`. The
-            parameters of the tree are fixed by the first chunk.
+            The rows, as `fit` takes them, or cluster features: of unit rows for cosine and correlation, of projected
+            rows with `projection`. None adds no rows, and is the same as `recut()`. The parameters of the tree are
+            fixed by the first chunk.
         y : ignored
             For compatibility with scikit-learn.
         sample_weight : array (n,) or float, default None
@@ -238,17 +239,12 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         if isinstance(X, ClusterFeatures):
             if sample_weight is not None:
                 raise ValueError("cluster features have weights of their own: leave sample_weight out")
-            with self._forgetting():
+            with self._next_batch():
                 return self.insert(X)
-        if hasattr(self, "tree_"):
-            source = self._source(X, sample_weight)
-            with self._forgetting():
-                self._insert(self.tree_, source)
-        else:
-            with self._unchanged_by_failure():
-                tree = self._new_tree()
-                source = self._source(X, sample_weight, reset=True)
-                self._insert(tree, source)
+        first = not hasattr(self, "tree_")
+        with self._next_batch():
+            source = self._source(X, sample_weight, reset=first)
+            self._insert(self._new_tree() if first else self.tree_, source)
         self._batch = self._kept(X, self._directed(source))
         return self
 

@@ -21,9 +21,14 @@ def unit_points(points: ClusterFeatures, metric: str, numbers: NDArray[np.int64]
 
 
 def require_unit_rows(features: ClusterFeatures, metric: str) -> None:
-    """Rows of unit length have sse / weight + |mean|² = 1, and centred rows a mean whose values sum to zero."""
-    mean_square = features.sse / features.weight + np.einsum("ij,ij->i", features.mean, features.mean)
-    bad = np.flatnonzero(np.abs(mean_square - 1) > _TOLERANCE)
+    """Rows of unit length have sse / weight + |mean|² = 1, and centred rows a mean whose values sum to zero.
+
+    Features of weight 0 count as none.
+    """
+    present = features.weight > 0
+    variance = np.divide(features.sse, features.weight, out=np.zeros(len(features)), where=present)
+    mean_square = variance + np.einsum("ij,ij->i", features.mean, features.mean)
+    bad = np.flatnonzero(present & (np.abs(mean_square - 1) > _TOLERANCE))
     if bad.size:
         raise ValueError(
             f"feature {bad[0]} is not of unit rows: their mean squared length, sse / weight + |mean|², is "
@@ -32,7 +37,7 @@ def require_unit_rows(features: ClusterFeatures, metric: str) -> None:
         )
     if metric == "correlation":
         offset = features.mean.sum(axis=1) / features.mean.shape[1] ** 0.5
-        bad = np.flatnonzero(np.abs(offset) > _TOLERANCE)
+        bad = np.flatnonzero(present & (np.abs(offset) > _TOLERANCE))
         if bad.size:
             raise ValueError(
                 f"feature {bad[0]} is not of centred rows: the values of its mean sum to "
