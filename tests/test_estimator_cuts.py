@@ -1,6 +1,7 @@
 """Cutting again, and the labels of rows after fit, another cut, partial_fit and load."""
 
 import pickle
+import re
 import tracemalloc
 
 import numpy as np
@@ -183,6 +184,19 @@ def test_the_report_of_an_adaptive_cut_says_how_it_was_made(tmp_path):
     page = (tmp_path / "page.html").read_text()
     assert "method=&#x27;eom&#x27;, min_size=20, noise=True" in page
     assert "in no cluster" in page
+
+
+def test_the_variance_explained_is_that_of_the_rows_in_clusters(tmp_path):
+    X = scattered()
+    model = sb.Betula(3, max_leaves=None).fit(X).recut(**ADAPTIVE)
+    inside = X[model.labels_ >= 0]
+    explained = 1 + model.score(X) / ((inside - inside.mean(axis=0)) ** 2).sum()
+    write_report(tmp_path / "page.html", model)
+    shown = re.search(r"variance explained</dt><dd>([\d.]+) %", (tmp_path / "page.html").read_text())
+    assert float(shown[1]) == pytest.approx(100 * explained, abs=0.06)
+    write_report(tmp_path / "noise.html", model.recut(method="eom", min_size=100, max_size=101, noise=True))
+    assert model.n_clusters_ == 0
+    assert "variance explained</dt><dd>–<" in (tmp_path / "noise.html").read_text()
 
 
 # -- the number of clusters
