@@ -16,6 +16,7 @@ from sklearn.exceptions import NotFittedError
 import silverbirch as sb
 from models import AGGREGATION, groups, points, seeds, some, state
 from silverbirch.report import write_report
+from silverbirch.report.accuracy import accuracy_of
 from tables import write
 
 CHANGES = [{"n_clusters": 9}, {"distance_threshold": 4.0}, {"height": 4.0}]
@@ -211,6 +212,16 @@ def test_choose_k_is_the_suggestion_of_the_dendrogram():
     assert found.votes == expected.votes
     assert model.n_clusters_ == 2
     assert model.recut(found.n_clusters).n_clusters_ == 4
+
+
+def test_the_number_and_the_report_are_of_the_linkage_that_made_the_dendrogram():
+    model = sb.Betula(2, linkage="average", metric="cosine", max_leaves=100).fit(groups(400, k=4))
+    before, sentences = model.choose_k(10), accuracy_of(model)
+    model.set_params(linkage="ward", metric="euclidean", mode="centers")  # used by the next fit or recut
+    np.testing.assert_equal(model.choose_k(10).scores, before.scores)
+    assert accuracy_of(model) == sentences
+    model.recut()
+    assert accuracy_of(model) != sentences
 
 
 # -- cut

@@ -45,7 +45,7 @@ class Clustering:
     """The dendrogram of the leaves and its cut."""
 
     dendrogram: Dendrogram
-    made_by: tuple[str, str, str]  # linkage, mode, algorithm
+    made_by: tuple[Method, Mode, Algorithm]
     leaf_labels: NDArray[np.int64]  # -1 for noise
 
 
@@ -417,6 +417,10 @@ class AggregateModel(ClusterResults):
     def dendrogram_(self) -> Dendrogram:
         """The dendrogram of the features, computed on first use."""
         return self._cluster_now().dendrogram
+
+    @property
+    def _made_by(self) -> tuple[Method, Mode, Algorithm]:
+        return self._cluster_now().made_by
 
     @property
     def linkage_matrix_(self) -> Floats:
