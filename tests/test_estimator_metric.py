@@ -137,6 +137,23 @@ def test_features_of_unit_rows_keep_their_metric_through_aggregate_and_cluster(t
 
 
 @pytest.mark.parametrize("metric", DIRECTIONAL)
+def test_the_command_line_clusters_the_features_of_a_saved_model_by_its_metric(metric, tmp_path):
+    X = rows(500)
+    model = sb.Betula(4, metric=metric, linkage="average", max_leaves=60).fit(X)
+    model.save(tmp_path / "model.sb")
+    sb.ClusterFeatures(1, points(5, 6), 0).save(tmp_path / "others.sb")
+    arguments = ["-k", 4, "--linkage", "average", "--model", tmp_path / "again.sb"]
+    mixed = silverbirch("cluster", tmp_path / "model.sb", tmp_path / "others.sb", *arguments)
+    assert mixed.exit_code == 1
+    assert "another metric" in mixed.stderr
+    assert silverbirch("cluster", tmp_path / "model.sb", *arguments).exit_code == 0
+    again = sb.load(tmp_path / "again.sb")
+    assert again.metric == metric
+    assert_allclose(again.linkage_matrix_[:, 2], model.linkage_matrix_[:, 2], atol=1e-12)
+    assert_array_equal(again.predict(X), model.labels_)
+
+
+@pytest.mark.parametrize("metric", DIRECTIONAL)
 def test_features_of_other_rows_are_refused_when_they_are_inserted(metric):
     X = rows()
     model = sb.Betula(3, metric=metric).fit(X)
