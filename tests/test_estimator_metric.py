@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.cluster import hierarchy
+from scipy.spatial.distance import cdist
 from sklearn.base import clone
 from sklearn.preprocessing import Normalizer
 
@@ -134,6 +135,22 @@ def test_features_of_unit_rows_keep_their_metric_through_aggregate_and_cluster(t
     assert model.metric == "cosine"
     assert_allclose(model.linkage_matrix_, expected.linkage_matrix_, atol=1e-12)
     assert_array_equal(model.predict(X), expected.labels_)
+
+
+def test_distances_are_one_to_a_mean_of_rows_that_cancel():
+    X = np.array(10 * [[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+    model = sb.Betula(1, metric="cosine", max_leaves=1).fit(X)
+    assert_allclose(model.cluster_centers_, 0, atol=1e-15)  # rounding leaves some direction
+    assert_allclose(model.transform(X), 1)
+
+
+@pytest.mark.parametrize("metric", DIRECTIONAL)
+def test_distances_are_scipys_and_a_row_without_direction_has_none(metric):
+    X = rows()
+    model = sb.Betula(4, metric=metric).fit(X)
+    assert_allclose(model.transform(X), cdist(X, model.cluster_centers_, metric), atol=1e-12)
+    with pytest.raises(ValueError, match=r"row 2 .* no direction"):
+        model.transform(np.vstack([X[:2], np.zeros(6)]))
 
 
 @pytest.mark.parametrize("metric", DIRECTIONAL)

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.utils.validation import check_is_fitted
 
 from .checks import as_threads
+from .directions import cancelled
 from .features import ClusterFeatures
 from .model import Refined
 from .model.labelled import LeafCounter
@@ -270,7 +271,8 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         Raises
         ------
         ValueError
-            A value is not finite, or the columns differ from those given to `fit`.
+            A value is not finite, a row has no direction ("cosine", "correlation"), or the columns differ from those
+            given to `fit`.
         """
         self._require_fitted()
         return self._labels_of(self._source(X))
@@ -292,6 +294,9 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         ------
         TypeError
             X is a file or a stream: the result might not fit into memory.
+        ValueError
+            A value is not finite, a row has no direction ("cosine", "correlation"), or the columns differ from those
+            given to `fit`.
         """
         from scipy.spatial.distance import cdist
 
@@ -302,8 +307,10 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
                 "transform returns a number for each row and cluster, too many for a file or stream: pass it chunk by "
                 "chunk, for rows in read_chunks(…): model.transform(rows)"
             )
-        rows = np.concatenate(list(self._projected(source)))
-        distances = cdist(rows, self.cluster_centers_, self._metric)
+        rows, centers = np.concatenate(list(self._directed(source))), self.cluster_centers_
+        if self._metric != "euclidean":
+            centers = np.where(cancelled(centers)[:, None], 0, centers)
+        distances = cdist(rows, centers, self._metric)
         finite: NDArray[np.floating[Any]] = np.nan_to_num(distances, nan=1.0, copy=False).astype(rows.dtype, copy=False)
         return finite
 

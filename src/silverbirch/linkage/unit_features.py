@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..directions import directions, no_direction
+from ..directions import cancelled, directions, no_direction
 from ..features import ClusterFeatures
 
 _TOLERANCE = 1e-5  # for rows that were scaled in float32
-_SHORTEST_CENTRE = 1e-12  # a shorter mean of unit rows is rounding
 
 
 def unit_points(points: ClusterFeatures, metric: str, numbers: NDArray[np.int64]) -> ClusterFeatures:
@@ -48,7 +47,7 @@ def require_unit_rows(features: ClusterFeatures, metric: str) -> None:
 
 def unit_centres(features: ClusterFeatures) -> ClusterFeatures:
     """The directions of the means, as points with the weights of the features."""
-    short = np.flatnonzero(np.einsum("ij,ij->i", features.mean, features.mean) < _SHORTEST_CENTRE**2)
+    short = np.flatnonzero(cancelled(features.mean))
     if short.size:
         raise ValueError(
             f"the mean of feature {short[0]} is zero: its rows cancel and their centre has no direction; use method "
