@@ -1,6 +1,7 @@
 """Cutting again, and the labels of rows after fit, another cut, partial_fit and load."""
 
 import pickle
+import re
 import tracemalloc
 
 import numpy as np
@@ -15,6 +16,7 @@ from sklearn.exceptions import NotFittedError
 import silverbirch as sb
 from models import AGGREGATION, groups, points, seeds, some, state
 from silverbirch.report import write_report
+from silverbirch.report.accuracy import accuracy_of
 from tables import write
 
 CHANGES = [{"n_clusters": 9}, {"distance_threshold": 4.0}, {"height": 4.0}]
@@ -137,6 +139,15 @@ def test_an_adaptive_cut_lasts_in_files_pickles_and_with_more_rows(tmp_path):
     np.testing.assert_array_equal(model.subcluster_labels_, model.dendrogram_.cut(**ADAPTIVE))
 
 
+def test_a_file_keeps_an_adaptive_cut_until_new_parameters_are_used(tmp_path):
+    X = scattered()
+    model = sb.Betula(3, max_leaves=None).fit(X).recut(**ADAPTIVE).set_params(n_clusters=4)
+    model.save(tmp_path / "model.sb")
+    again = sb.load(tmp_path / "model.sb")
+    np.testing.assert_array_equal(again.predict(X), model.labels_)
+    assert again.recut().n_clusters_ == 4
+
+
 @pytest.mark.parametrize(
     "end",
     [
@@ -176,6 +187,19 @@ def test_the_report_of_an_adaptive_cut_says_how_it_was_made(tmp_path):
     assert "in no cluster" in page
 
 
+def test_the_variance_explained_is_that_of_the_rows_in_clusters(tmp_path):
+    X = scattered()
+    model = sb.Betula(3, max_leaves=None).fit(X).recut(**ADAPTIVE)
+    inside = X[model.labels_ >= 0]
+    explained = 1 + model.score(X) / ((inside - inside.mean(axis=0)) ** 2).sum()
+    write_report(tmp_path / "page.html", model)
+    shown = re.search(r"variance explained</dt><dd>([\d.]+) %", (tmp_path / "page.html").read_text())
+    assert float(shown[1]) == pytest.approx(100 * explained, abs=0.06)
+    write_report(tmp_path / "noise.html", model.recut(method="eom", min_size=100, max_size=101, noise=True))
+    assert model.n_clusters_ == 0
+    assert "variance explained</dt><dd>–<" in (tmp_path / "noise.html").read_text()
+
+
 # -- the number of clusters
 
 
@@ -188,6 +212,16 @@ def test_choose_k_is_the_suggestion_of_the_dendrogram():
     assert found.votes == expected.votes
     assert model.n_clusters_ == 2
     assert model.recut(found.n_clusters).n_clusters_ == 4
+
+
+def test_the_number_and_the_report_are_of_the_linkage_that_made_the_dendrogram():
+    model = sb.Betula(2, linkage="average", metric="cosine", max_leaves=100).fit(groups(400, k=4))
+    before, sentences = model.choose_k(10), accuracy_of(model)
+    model.set_params(linkage="ward", metric="euclidean", mode="centers")  # used by the next fit or recut
+    np.testing.assert_equal(model.choose_k(10).scores, before.scores)
+    assert accuracy_of(model) == sentences
+    model.recut()
+    assert accuracy_of(model) != sentences
 
 
 # -- cut

@@ -56,6 +56,25 @@ def test_a_batch_that_is_refused_makes_nothing_forgotten(bad):
     assert model.tree_.n_points == len(X)
 
 
+@pytest.mark.parametrize("refine", [0, 1])
+@pytest.mark.parametrize("inserted", [0, 10])
+def test_an_interrupt_makes_nothing_forgotten(monkeypatch, inserted, refine):
+    X = points()
+    model = sb.Betula(3, forget=0.995, max_leaves=40, refine=refine).fit(X)
+    before, insert = state(model, X), sb.CFTree.insert
+
+    def interrupted(tree, rows, **options):
+        if inserted:
+            insert(tree, X[:inserted], **options)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sb.CFTree, "insert", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.partial_fit(X)
+    assert state(model, X) == before
+    assert model.tree_.n_points == len(X)
+
+
 @pytest.mark.parametrize("forget", [1, -0.1, np.nan, 2])
 def test_a_share_is_at_least_zero_and_less_than_one(forget):
     with pytest.raises(ValueError, match=r"forget=.*must be"):

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.cluster import hierarchy
+from scipy.spatial.distance import cdist
 from sklearn.base import clone
 from sklearn.preprocessing import Normalizer
 
@@ -134,6 +135,61 @@ def test_features_of_unit_rows_keep_their_metric_through_aggregate_and_cluster(t
     assert model.metric == "cosine"
     assert_allclose(model.linkage_matrix_, expected.linkage_matrix_, atol=1e-12)
     assert_array_equal(model.predict(X), expected.labels_)
+
+
+def test_distances_are_one_to_a_mean_of_rows_that_cancel():
+    X = np.array(10 * [[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+    model = sb.Betula(1, metric="cosine", max_leaves=1).fit(X)
+    assert_allclose(model.cluster_centers_, 0, atol=1e-15)  # rounding leaves some direction
+    assert_allclose(model.transform(X), 1)
+
+
+@pytest.mark.parametrize("metric", DIRECTIONAL)
+def test_distances_are_scipys_and_a_row_without_direction_has_none(metric):
+    X = rows()
+    model = sb.Betula(4, metric=metric).fit(X)
+    assert_allclose(model.transform(X), cdist(X, model.cluster_centers_, metric), atol=1e-12)
+    with pytest.raises(ValueError, match=r"row 2 .* no direction"):
+        model.transform(np.vstack([X[:2], np.zeros(6)]))
+
+
+@pytest.mark.parametrize("metric", DIRECTIONAL)
+def test_the_command_line_clusters_the_features_of_a_saved_model_by_its_metric(metric, tmp_path):
+    X = rows(500)
+    model = sb.Betula(4, metric=metric, linkage="average", max_leaves=60).fit(X)
+    model.save(tmp_path / "model.sb")
+    sb.ClusterFeatures(1, points(5, 6), 0).save(tmp_path / "others.sb")
+    arguments = ["-k", 4, "--linkage", "average", "--model", tmp_path / "again.sb"]
+    mixed = silverbirch("cluster", tmp_path / "model.sb", tmp_path / "others.sb", *arguments)
+    assert mixed.exit_code == 1
+    assert "another metric" in mixed.stderr
+    assert silverbirch("cluster", tmp_path / "model.sb", *arguments).exit_code == 0
+    again = sb.load(tmp_path / "again.sb")
+    assert again.metric == metric
+    assert_allclose(again.linkage_matrix_[:, 2], model.linkage_matrix_[:, 2], atol=1e-12)
+    assert_array_equal(again.predict(X), model.labels_)
+
+
+@pytest.mark.parametrize("metric", DIRECTIONAL)
+def test_features_of_other_rows_are_refused_when_they_are_inserted(metric):
+    X = rows()
+    model = sb.Betula(3, metric=metric).fit(X)
+    before = state(model, X)
+    # Features of weight 0 count as none. The others have a mean squared length of 1 once they are merged.
+    long_and_short = sb.ClusterFeatures([0, 1, 1], unit(X[:3], metric) * np.sqrt([[9], [1.5], [0.5]]), 0)
+    with pytest.raises(ValueError, match=r"feature 1 is not of unit rows"):
+        model.partial_fit(long_and_short)
+    assert state(model, X) == before
+    assert model.partial_fit(sb.ClusterFeatures(1, unit(X[:3], metric), 0)).tree_.n_points == len(X) + 3
+
+
+def test_features_that_are_refused_leave_a_new_model_as_it_was():
+    model = sb.Betula(3, metric="cosine")
+    before = dict(vars(model))
+    for refused in (sb.ClusterFeatures(0, points(3), 0), sb.ClusterFeatures(1, points(3), 0)):
+        with pytest.raises(ValueError, match=r"weight is zero|not of unit rows"):
+            model.partial_fit(refused)
+        assert vars(model) == before
 
 
 def test_rows_without_direction_are_left_out_on_request(tmp_path):

@@ -52,7 +52,8 @@ class AgglomerativeClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc
     Attributes
     ----------
     labels_ : int array (n,)
-        The cluster of each row, numbered as scikit-learn numbers them.
+        The cluster of each row, numbered as scikit-learn numbers them. For single linkage the numbers may differ,
+        because scikit-learn leaves its children unsorted.
     children_ : int array (n - 1, 2)
         The two nodes that each merge joins. Nodes 0 … n-1 are the rows, and n + i is merge i.
     distances_ : float64 array (n - 1,)

@@ -14,6 +14,7 @@ from .checks import Floats, Rows
 
 METRICS = ("euclidean", "cosine", "correlation")
 
+_SHORTEST_MEAN = 1e-12  # a shorter mean of unit rows is rounding
 _BLOCK_VALUES = 1 << 18  # float64 values worked on at a time: 2 MiB
 
 
@@ -42,6 +43,11 @@ def without_direction(rows: Rows, metric: str) -> NDArray[np.bool_]:
         return np.zeros(len(rows), dtype=bool)
     varied: NDArray[np.bool_] = rows != rows[:, :1] if metric == "correlation" else rows != 0
     return np.asarray(~varied.any(axis=1))
+
+
+def cancelled(means: Floats) -> NDArray[np.bool_]:
+    """A mask of the means of unit rows that are zero up to rounding: these rows cancel, so they have no direction."""
+    return np.asarray(np.einsum("ij,ij->i", means, means) < _SHORTEST_MEAN**2)
 
 
 def no_direction(place: str, metric: str) -> ValueError:

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.utils.validation import check_is_fitted
 
 from .checks import as_threads
+from .directions import cancelled
 from .features import ClusterFeatures
 from .model import Refined
 from .model.labelled import LeafCounter
@@ -215,8 +216,9 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         Parameters
         ----------
         X : array (n, d), data frame, path, stream or ClusterFeatures, default None
-            The rows, as `fit` takes them, or cluster features. None adds no rows, and is the same as `recut()`. The
-            parameters of the tree are fixed by the first chunk.
+            The rows, as `fit` takes them, or cluster features: of unit rows for cosine and correlation, of projected
+            rows with `projection`. None adds no rows, and is the same as `recut()`. The parameters of the tree are
+            fixed by the first chunk.
         y : ignored
             For compatibility with scikit-learn.
         sample_weight : array (n,) or float, default None
@@ -238,17 +240,12 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         if isinstance(X, ClusterFeatures):
             if sample_weight is not None:
                 raise ValueError("cluster features have weights of their own: leave sample_weight out")
-            with self._forgetting():
+            with self._next_batch():
                 return self.insert(X)
-        if hasattr(self, "tree_"):
-            source = self._source(X, sample_weight)
-            with self._forgetting():
-                self._insert(self.tree_, source)
-        else:
-            with self._unchanged_by_failure():
-                tree = self._new_tree()
-                source = self._source(X, sample_weight, reset=True)
-                self._insert(tree, source)
+        first = not hasattr(self, "tree_")
+        with self._next_batch():
+            source = self._source(X, sample_weight, reset=first)
+            self._insert(self._new_tree() if first else self.tree_, source)
         self._batch = self._kept(X, self._directed(source))
         return self
 
@@ -274,7 +271,8 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         Raises
         ------
         ValueError
-            A value is not finite, or the columns differ from those given to `fit`.
+            A value is not finite, a row has no direction ("cosine", "correlation"), or the columns differ from those
+            given to `fit`.
         """
         self._require_fitted()
         return self._labels_of(self._source(X))
@@ -296,6 +294,9 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         ------
         TypeError
             X is a file or a stream: the result might not fit into memory.
+        ValueError
+            A value is not finite, a row has no direction ("cosine", "correlation"), or the columns differ from those
+            given to `fit`.
         """
         from scipy.spatial.distance import cdist
 
@@ -306,8 +307,10 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
                 "transform returns a number for each row and cluster, too many for a file or stream: pass it chunk by "
                 "chunk, for rows in read_chunks(…): model.transform(rows)"
             )
-        rows = np.concatenate(list(self._projected(source)))
-        distances = cdist(rows, self.cluster_centers_, self._metric)
+        rows, centers = np.concatenate(list(self._directed(source))), self.cluster_centers_
+        if self._metric != "euclidean":
+            centers = np.where(cancelled(centers)[:, None], 0, centers)
+        distances = cdist(rows, centers, self._metric)
         finite: NDArray[np.floating[Any]] = np.nan_to_num(distances, nan=1.0, copy=False).astype(rows.dtype, copy=False)
         return finite
 

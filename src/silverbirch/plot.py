@@ -86,15 +86,8 @@ def draw_dendrogram(
     ax.set_xlabel("branches by name or by their points" if named else "points below each branch")
     _label_tips(ax, [_tip_label(names.get(t), float(weights[t]), folded=t >= n) for t in tips])
     for merge in range(n + first_row, 2 * n - 1):
-        if merge in names:  # beside the branch above the merge
-            ax.annotate(
-                names[merge],
-                (x[merge], heights[merge]),
-                xytext=(3, 2),
-                textcoords="offset points",
-                fontsize=8,
-                color=colour[merge],
-            )
+        if merge in names:
+            _name_merge(ax, names[merge], (x[merge], float(heights[merge])), colour[merge])
     ax.set_xlim(-0.8, shown - 0.2)
     low = min(0.0, float(heights.min()))
     ax.set_ylim(low, float(heights.max()) * 1.05 or 1.0)
@@ -223,6 +216,11 @@ def _label_tips(ax: Axes, labels: list[str]) -> None:
     ax.set_xticks(range(len(labels)))
     ax.set_xticklabels(labels, rotation=90 if crowded else 0, fontsize=8 if len(labels) <= 60 else 6)
     ax.tick_params(axis="x", length=0)
+
+
+def _name_merge(ax: Axes, name: str, place: tuple[float, float], colour: str) -> None:
+    """Writes the name beside the branch above a merge."""
+    ax.annotate(name, place, xytext=(3, 2), textcoords="offset points", fontsize=8, color=colour)
 
 
 def _tip_label(name: str | None, weight: float, *, folded: bool) -> str:

@@ -223,12 +223,13 @@ class CFTree:
 
     @contextlib.contextmanager
     def _unchanged_by_failure(self) -> Iterator[None]:
+        """A failure or an interrupt brings back the tree as it was before."""
         from .storage.tree import restored, stored
 
         before = None if self._core is None else stored(self._core)
         try:
             yield
-        except Exception:
+        except BaseException:
             self._core = None if before is None else restored(*before, self._core_options)
             self._forget()
             raise

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from types import MappingProxyType
 
 import numpy as np
 import pytest
@@ -201,6 +202,14 @@ def test_clusters_are_named_at_their_nodes():
         dendrogram.name_clusters(["a", "b"], 3)
     with pytest.raises(IndexError, match="cluster=3 does not exist"):
         dendrogram.name_clusters({3: "a"}, 3)
+
+
+def test_any_mapping_has_names_by_number():
+    by_number = MappingProxyType({1: "b", 0: "a"})
+    dendrogram = sb.Dendrogram(sb.linkage([[0.0], [3.0]]), names=by_number)
+    assert dendrogram.names == {0: "a", 1: "b"}
+    dendrogram.name_clusters(MappingProxyType({1: "d", 0: "c"}), 2)
+    assert dendrogram.names == {0: "c", 1: "d"}
 
 
 def test_newick_has_the_names_of_leaves_and_of_inner_nodes():

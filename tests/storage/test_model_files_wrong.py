@@ -196,7 +196,7 @@ def test_a_model_with_wrong_values_is_refused(path, change):
         {"leaf_labels": np.zeros(LEAVES)},
         {"leaf_labels": np.zeros((LEAVES, 1), np.int64)},
         {"leaf_labels": np.ones(LEAVES, np.int64)},
-        {"leaf_labels": np.full(LEAVES, -1)},
+        {"leaf_labels": np.full(LEAVES, -2)},
         {"leaf_labels": np.arange(LEAVES) * 2},
         {"leaf_labels": np.arange(LEAVES) + 2**60},
         {"labelled.rows": np.zeros(LEAVES)},

@@ -134,7 +134,8 @@ def insert_features(paths: list[str], insert: Callable[[ClusterFeatures], Any]) 
             )
         if not state.prepares_like(first):
             raise ModelFileError(
-                f"{path} has other scales than {paths[0]}: scale the rows alike beforehand, or not at all"
+                f"{path} has other scales than {paths[0]}, or another metric: aggregate by the same metric, and scale "
+                "the rows alike beforehand or not at all"
             )
         insert(features)
     assert first is not None  # there is at least one path

@@ -7,7 +7,7 @@ of clusters, exports and plot what other tools and people see.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast, overload
@@ -356,7 +356,7 @@ class Dendrogram:
             A name belongs to no cluster.
         """
         nodes = self.nodes(labels, n_clusters=n_clusters)
-        if not isinstance(names, dict):
+        if not isinstance(names, Mapping):
             if isinstance(names, str) or len(names) != len(nodes):
                 raise ValueError(f"{len(names)} names but {len(nodes)} clusters: one name for each cluster is needed")
             names = dict(enumerate(names))

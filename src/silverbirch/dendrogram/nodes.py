@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -143,7 +144,7 @@ def as_names(names: Any, n_leaves: int) -> dict[int, str]:
     """The name of each named node, from a list of one name for each leaf or from {node: name}."""
     if names is None:
         return {}
-    if isinstance(names, dict):
+    if isinstance(names, Mapping):
         return {as_node(node, "names: node", 2 * n_leaves - 1): str(name) for node, name in names.items()}
     if isinstance(names, str) or len(names) != n_leaves:
         raise ValueError(f"{len(names)} names but {n_leaves} leaves: give one name for each leaf, or {{node: name}}")

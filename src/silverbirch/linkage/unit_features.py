@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..directions import directions, no_direction
+from ..directions import cancelled, directions, no_direction
 from ..features import ClusterFeatures
 
 _TOLERANCE = 1e-5  # for rows that were scaled in float32
-_SHORTEST_CENTRE = 1e-12  # a shorter mean of unit rows is rounding
 
 
 def unit_points(points: ClusterFeatures, metric: str, numbers: NDArray[np.int64]) -> ClusterFeatures:
@@ -21,9 +20,14 @@ def unit_points(points: ClusterFeatures, metric: str, numbers: NDArray[np.int64]
 
 
 def require_unit_rows(features: ClusterFeatures, metric: str) -> None:
-    """Rows of unit length have sse / weight + |mean|² = 1, and centred rows a mean whose values sum to zero."""
-    mean_square = features.sse / features.weight + np.einsum("ij,ij->i", features.mean, features.mean)
-    bad = np.flatnonzero(np.abs(mean_square - 1) > _TOLERANCE)
+    """Rows of unit length have sse / weight + |mean|² = 1, and centred rows a mean whose values sum to zero.
+
+    Features of weight 0 count as none.
+    """
+    present = features.weight > 0
+    variance = np.divide(features.sse, features.weight, out=np.zeros(len(features)), where=present)
+    mean_square = variance + np.einsum("ij,ij->i", features.mean, features.mean)
+    bad = np.flatnonzero(present & (np.abs(mean_square - 1) > _TOLERANCE))
     if bad.size:
         raise ValueError(
             f"feature {bad[0]} is not of unit rows: their mean squared length, sse / weight + |mean|², is "
@@ -32,7 +36,7 @@ def require_unit_rows(features: ClusterFeatures, metric: str) -> None:
         )
     if metric == "correlation":
         offset = features.mean.sum(axis=1) / features.mean.shape[1] ** 0.5
-        bad = np.flatnonzero(np.abs(offset) > _TOLERANCE)
+        bad = np.flatnonzero(present & (np.abs(offset) > _TOLERANCE))
         if bad.size:
             raise ValueError(
                 f"feature {bad[0]} is not of centred rows: the values of its mean sum to "
@@ -43,7 +47,7 @@ def require_unit_rows(features: ClusterFeatures, metric: str) -> None:
 
 def unit_centres(features: ClusterFeatures) -> ClusterFeatures:
     """The directions of the means, as points with the weights of the features."""
-    short = np.flatnonzero(np.einsum("ij,ij->i", features.mean, features.mean) < _SHORTEST_CENTRE**2)
+    short = np.flatnonzero(cancelled(features.mean))
     if short.size:
         raise ValueError(
             f"the mean of feature {short[0]} is zero: its rows cancel and their centre has no direction; use method "

@@ -28,6 +28,7 @@ from ..dendrogram import Dendrogram
 from ..directions import METRICS
 from ..features import ClusterFeatures
 from ..linkage import cluster_features, matching_distance
+from ..linkage.unit_features import require_unit_rows
 from ..names import Absorption, Algorithm, CFDistance, Method, Mode, ModelMetric
 from ..progress import Report, reporter
 from ..rows import Chunk, RowSource, source_of
@@ -44,7 +45,7 @@ class Clustering:
     """The dendrogram of the leaves and its cut."""
 
     dendrogram: Dendrogram
-    made_by: tuple[str, str, str]  # linkage, mode, algorithm
+    made_by: tuple[Method, Mode, Algorithm]
     leaf_labels: NDArray[np.int64]  # -1 for noise
 
 
@@ -152,7 +153,7 @@ class AggregateModel(ClusterResults):
         Parameters
         ----------
         X : array (n, d), data frame, path, stream or ClusterFeatures
-            The rows, as `CFTree.insert` takes them, or cluster features.
+            The rows, as `CFTree.insert` takes them, or cluster features: of rows as the tree takes them.
 
         Returns
         -------
@@ -160,14 +161,18 @@ class AggregateModel(ClusterResults):
             The model itself.
         """
         source = X if isinstance(X, ClusterFeatures) else self._source(X)
-        projected = isinstance(X, ClusterFeatures) and self.projection is not None
+        tree = self.tree_ if hasattr(self, "tree_") else self._new_tree()
+        projection = self._projection if isinstance(X, ClusterFeatures) else None
         if not hasattr(self, "tree_"):
-            if projected:
+            if projection is not None:
                 raise ValueError("cluster features do not say how many columns the rows have: insert rows first")
             self.n_features_in_ = source.n_dimensions
-        elif source.n_dimensions != (columns := self.features_.n_dimensions if projected else self.n_features_in_):
+        columns = self.n_features_in_ if projection is None else projection.n_components
+        if source.n_dimensions != columns:
             raise ValueError(f"X has {source.n_dimensions} columns but the model has {columns}: pass the same columns")
-        self._insert(self.tree_ if hasattr(self, "tree_") else self._new_tree(), source)
+        if isinstance(X, ClusterFeatures) and self._metric != "euclidean":
+            require_unit_rows(X, self._metric)
+        self._insert(tree, source)
         return self
 
     @contextlib.contextmanager
@@ -180,13 +185,19 @@ class AggregateModel(ClusterResults):
             raise
 
     @contextlib.contextmanager
-    def _forgetting(self) -> Iterator[None]:
-        """The tree forgets a share of its weight before rows are inserted. A failure brings the weight back."""
-        if not self.forget or not hasattr(self, "tree_"):
-            yield
-            return
-        with self.tree_._unchanged_by_failure():
-            self.tree_.decay(1 - self.forget)
+    def _next_batch(self) -> Iterator[None]:
+        """Before a batch is inserted, the tree forgets a share of its weight.
+
+        A failure leaves the model as it was. So does an interrupt of the first batch, and of any batch with `forget`.
+        """
+        if not hasattr(self, "tree_"):
+            with self._unchanged_by_failure():
+                yield
+        elif self.forget:
+            with self._unchanged_by_failure(), self.tree_._unchanged_by_failure():
+                self.tree_.decay(1 - self.forget)
+                yield
+        else:
             yield
 
     def _insert(self, tree: CFTree, source: RowSource | ClusterFeatures) -> None:
@@ -406,6 +417,10 @@ class AggregateModel(ClusterResults):
     def dendrogram_(self) -> Dendrogram:
         """The dendrogram of the features, computed on first use."""
         return self._cluster_now().dendrogram
+
+    @property
+    def _made_by(self) -> tuple[Method, Mode, Algorithm]:
+        return self._cluster_now().made_by
 
     @property
     def linkage_matrix_(self) -> Floats:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..checks import Floats, as_count
 from ..dendrogram import Dendrogram
 from ..features import ClusterFeatures
-from ..names import Method, Mode
+from ..names import Algorithm, Method, Mode
 from ..progress import Report, reporter
 from ..rows import RowSource, source_of
 from ..rows.passes import reported
@@ -32,8 +32,6 @@ class ClusterResults(ABC):
     absorbed them. Clusters are numbered by the absorbed weight in both cases.
     """
 
-    linkage: Method
-    mode: Mode
     progress: bool
     n_features_in_: int
     _labelled: LabelledLeaves | None
@@ -47,6 +45,11 @@ class ClusterResults(ABC):
     @property
     @abstractmethod
     def dendrogram_(self) -> Dendrogram: ...
+
+    @property
+    @abstractmethod
+    def _made_by(self) -> tuple[Method, Mode, Algorithm]:
+        """What the dendrogram was made by; `set_params` may have changed the parameters since."""
 
     @property
     @abstractmethod
@@ -170,7 +173,8 @@ class ClusterResults(ABC):
         Suggestion
             `n_clusters` (int or None), `reason`, `votes`, and the scores of each k, as a table and as a plot.
         """
-        return self.dendrogram_.suggest(k_max, method=self.linkage, mode=self.mode, **options)
+        method, mode, _ = self._made_by
+        return self.dendrogram_.suggest(k_max, method=method, mode=mode, **options)
 
     def representatives(self, X: Any, n: int = 3) -> Representatives:
         """Returns the rows nearest to the centre of each cluster, among the rows of that cluster.

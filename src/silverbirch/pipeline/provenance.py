@@ -44,13 +44,14 @@ class RunState:
 
     @classmethod
     def found_in(cls, state: dict[str, Any], arrays: Arrays, n_dimensions: int) -> RunState:
-        """The state in a file, or an empty one if `save` wrote the file.
+        """The state in a file; if `save` wrote the file, only the metric of its model is known.
 
         Raises ValueError, KeyError or TypeError if the stored state is not valid.
         """
         run = state.get("run")
         if run is None:
-            return cls(columns=None)
+            metric = state.get("parameters", {}).get("metric", "euclidean")
+            return cls(columns=None, preparation=Preparation(metric=metric))
         columns, numbers = (
             None if run.get(key) is None else tuple(map(str, run[key])) for key in ("columns", "numbers")
         )

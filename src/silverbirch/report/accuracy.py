@@ -14,7 +14,8 @@ def accuracy_of(model: AggregateModel) -> list[str]:
 
 
 def linkage_name(model: AggregateModel) -> str:
-    return "Ward" if model.linkage == "ward" else str(model.linkage)
+    method = model._made_by[0]
+    return "Ward" if method == "ward" else method
 
 
 def _leaves(model: AggregateModel, aggregated: bool) -> str:
@@ -29,11 +30,12 @@ def _leaves(model: AggregateModel, aggregated: bool) -> str:
 
 
 def _linkage(model: AggregateModel, aggregated: bool) -> str:
-    known = LINKAGES.get(model.linkage)  # None for the CF distances that are no linkage
+    method, mode, _ = model._made_by
+    known = LINKAGES.get(method)  # None for the CF distances that are no linkage
     exact = known if known and known.cf_distance else None
-    if model.mode == "centers":
+    if mode == "centers":
         how = "of the bare means of the leaves, without their weights; approximate."
-    elif model.mode == "aggregation":
+    elif mode == "aggregation":
         how = "computed from the merged cluster features at each step; exact for the leaves."
     elif not aggregated or (exact and not exact.equal_vote):
         how = "exact for the leaves: the same heights as from all the rows in them."
@@ -41,11 +43,11 @@ def _linkage(model: AggregateModel, aggregated: bool) -> str:
         how = "exact from the leaves upwards. It depends on all merges before; those within leaves are not known."
     else:
         how = "of the means of the leaves; approximate, because the rows within them count too."
-    if model.metric != "euclidean":
-        euclidean = heights_are_euclidean(model.linkage, model.mode)
-        heights = "Euclidean distances of rows of unit length" if euclidean else f"{model.metric} distances"
+    if model._metric != "euclidean":
+        euclidean = heights_are_euclidean(method, mode)
+        heights = "Euclidean distances of rows of unit length" if euclidean else f"{model._metric} distances"
         how += f" Heights are {heights}."
-    elif exact and not exact.squared and model.mode != "centers":
+    elif exact and not exact.squared and mode != "centers":
         how += " Heights are root mean squared distances."
     return f"Linkage: {linkage_name(model)}, {how}"
 

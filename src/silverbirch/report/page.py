@@ -134,12 +134,14 @@ def _summary(model: AggregateModel, clusters: Clusters) -> str:
 
 
 def _key_figures(model: AggregateModel, clusters: Clusters) -> Html:
+    inside = model._leaves()[model.subcluster_labels_ >= 0]  # noise is neither explained nor unexplained
+    whole = float(inside.total().sse[0]) if inside.weight.any() else 0.0
     figures = [
         ("rows", numbers.count(clusters.rows)),
         ("leaves", f"{model.dendrogram_.n_leaves:,}"),
         ("clusters", f"{model.n_clusters_:,}"),
         ("rmsd within clusters", numbers.number(clusters.table.overall_rmsd)),
-        ("variance explained", _explained(clusters.sse, float(clusters.total.sse[0]))),
+        ("variance explained", _explained(clusters.sse, whole)),
         ("threshold of the tree", numbers.number(model.threshold_)),
     ]
     return tag("dl", *(tag("div", tag("dt", name), tag("dd", value)) for name, value in figures), class_="figures")

@@ -25,7 +25,7 @@ def parts_of(model: AggregateModel | Pipeline) -> tuple[AggregateModel, list[str
     if len(steps) == 1 or last.features_.n_dimensions != last.n_features_in_:  # a projection has columns of its own
         return last, None, None
     before: Any = model[:-1]
-    if last.metric == "euclidean" and hasattr(before, "inverse_transform"):  # else centres are means of directions
+    if last._metric == "euclidean" and hasattr(before, "inverse_transform"):  # else centres are means of directions
         return last, _as_list(getattr(before, "feature_names_in_", None)), before.inverse_transform
     return last, _names_after(before), None
 

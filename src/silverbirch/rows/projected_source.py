@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ..checks import Floats
 from .memory_source import MemorySource
-from .source import START, Chunk, Position, RowSource, usual_chunk_rows
+from .source import START, Chunk, DerivedSource, Position, RowSource, usual_chunk_rows
 
 _SIGN_OF_DRAW = np.array([-1, 0, 0, 0, 0, 1], dtype=np.int8)
 
@@ -56,16 +56,13 @@ class Projection:
         return self.signs
 
 
-class ProjectedSource(RowSource):
+class ProjectedSource(DerivedSource):
     """The chunks of another source, projected; large chunks are divided."""
 
-    names = None
-
     def __init__(self, source: RowSource, projection: Projection) -> None:
-        self._source = source
+        super().__init__(source)
         self._projection = projection
-        self.n_dimensions = projection.n_components
-        self.n_rows, self.repeatable, self.in_memory = source.n_rows, source.repeatable, source.in_memory
+        self.names, self.n_dimensions = None, projection.n_components
 
     def chunks(self, begin: Position = START, *, with_ids: bool = False) -> Iterator[Chunk]:
         for chunk in self._source.chunks(begin, with_ids=with_ids):
@@ -73,11 +70,8 @@ class ProjectedSource(RowSource):
                 rows: Any = self._projection.apply(part.rows).astype(part.rows.dtype, copy=False)
                 yield replace(part, rows=rows, checked=False)
 
-    def place(self, position: Position) -> str:
-        return self._source.place(position)
-
-    def fraction(self, position: Position) -> float | None:
-        return self._source.fraction(position)
+    def refusal(self, chunk: Chunk, row: int, column: int, value: float) -> ValueError:
+        return RowSource.refusal(self, chunk, row, column, value)  # the columns are not those of the other source
 
 
 class SparseSource(MemorySource):

@@ -113,3 +113,21 @@ class RowSource(ABC):
     def place_in(self, chunk: Chunk, row: int) -> str:
         """The place of a row of a chunk, in words."""
         return self.place(Position(chunk.begin.file, chunk.begin.row + row))
+
+
+class DerivedSource(RowSource):
+    """The base of sources that change or weigh the rows of another source; errors name the places in that source."""
+
+    def __init__(self, source: RowSource) -> None:
+        self._source = source
+        self.names, self.n_dimensions = source.names, source.n_dimensions
+        self.n_rows, self.repeatable, self.in_memory = source.n_rows, source.repeatable, source.in_memory
+
+    def place(self, position: Position) -> str:
+        return self._source.place(position)
+
+    def fraction(self, position: Position) -> float | None:
+        return self._source.fraction(position)
+
+    def refusal(self, chunk: Chunk, row: int, column: int, value: float) -> ValueError:
+        return self._source.refusal(chunk, row, column, value)

@@ -9,16 +9,14 @@ from typing import Any
 import numpy as np
 
 from ..checks import Floats, as_weights
-from .source import START, Chunk, Position, RowSource
+from .source import START, Chunk, DerivedSource, Position, RowSource
 
 
-class WeightedSource(RowSource):
+class WeightedSource(DerivedSource):
     """The chunks of another source with the weights of their rows; a single weight applies to all rows."""
 
     def __init__(self, source: RowSource, weight: Any, name: str) -> None:
-        self._source = source
-        self.names, self.n_dimensions = source.names, source.n_dimensions
-        self.n_rows, self.repeatable, self.in_memory = source.n_rows, source.repeatable, source.in_memory
+        super().__init__(source)
         if source.n_rows is None and np.ndim(weight) > 0:
             raise ValueError(
                 f"{name} needs an input whose number of rows is known before it is read: pass a Parquet, Arrow or "
@@ -36,12 +34,3 @@ class WeightedSource(RowSource):
 
     def _weight_of(self, begin: int, count: int) -> Floats:
         return np.repeat(self._weight, count) if self.n_rows is None else self._weight[begin : begin + count]
-
-    def place(self, position: Position) -> str:
-        return self._source.place(position)
-
-    def fraction(self, position: Position) -> float | None:
-        return self._source.fraction(position)
-
-    def refusal(self, chunk: Chunk, row: int, column: int, value: float) -> ValueError:
-        return self._source.refusal(chunk, row, column, value)

@@ -87,8 +87,7 @@ def from_file(state: dict[str, Any], arrays: Arrays, cls: type[Model]) -> Model:
     if "cut" in state:
         model._adaptive = AdaptiveCut(model.n_clusters, model.distance_threshold, _checked_cut(state["cut"]))
     if "made_by" in state:
-        clustering = _restored_clustering(state["made_by"], arrays, model.features_, noise="cut" in state)
-        model._set_clustering(clustering)
+        model._set_clustering(_restored_clustering(state["made_by"], arrays, model.features_))
     return model
 
 
@@ -155,7 +154,7 @@ def _checked_names(names: Any, columns: int) -> NDArray[Any]:
     return np.array(names, dtype=object)
 
 
-def _restored_clustering(made_by: Any, arrays: Arrays, features: ClusterFeatures, *, noise: bool) -> Clustering:
+def _restored_clustering(made_by: Any, arrays: Arrays, features: ClusterFeatures) -> Clustering:
     linkage, mode, algorithm = made_by
     as_method(linkage, as_choice(mode, "mode", MODES), "linkage")
     as_choice(algorithm, "algorithm", ALGORITHMS)
@@ -164,8 +163,8 @@ def _restored_clustering(made_by: Any, arrays: Arrays, features: ClusterFeatures
     if labels.dtype != np.int64 or labels.shape != (len(features),):
         raise ValueError("its labels are not one for each leaf")
     in_cluster = labels >= 0
-    if labels.min() < -noise or labels.max() >= len(labels) or not np.bincount(labels[in_cluster]).all():
-        raise ValueError("its labels are not numbers from 0 without a gap")
+    if labels.min() < -1 or labels.max() >= len(labels) or not np.bincount(labels[in_cluster]).all():
+        raise ValueError("its labels are not numbers from 0 without a gap, or -1")
     # Version 0.1 numbered clusters by their first row.
     labels[in_cluster] = numbered_by_weight(labels[in_cluster], features.weight[in_cluster])
     return Clustering(dendrogram, (linkage, mode, algorithm), labels)
