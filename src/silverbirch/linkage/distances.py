@@ -6,13 +6,14 @@ The blocks show progress and let Ctrl-C in. Nothing here allocates a second vect
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
 from ..checks import Floats
+from ..names import Metric
 from ..progress import Report
 
 _BLOCK_DISTANCES = 1 << 20  # 8 MiB
@@ -53,7 +54,20 @@ def pairwise_distances(rows: Floats, metric: Any, report: Report | None = None) 
 
     if not isinstance(metric, str):
         return condensed_distances(len(rows), 1, from_row, report)
+    _require_known(metric)
     return condensed_distances(len(rows), min(_BLOCK_DISTANCES, _BLOCK_STEPS // rows.shape[1]), from_block, report)
+
+
+def _require_known(metric: str) -> None:
+    """Raises ValueError if scipy has no metric of this name."""
+    from scipy.spatial.distance import cdist
+
+    try:
+        cdist([[1.0, 2.0]], [[1.0, 2.0]], metric)
+    except ValueError as error:
+        if "Unknown" in str(error):
+            known = ", ".join(get_args(Metric))
+            raise ValueError(f"metric={metric!r}: must be a function of two rows, or one of {known}") from None
 
 
 def _of_all_rows(rows: Floats, metric: str) -> dict[str, Floats]:

@@ -40,13 +40,16 @@ _STYLE = {
 }
 
 
+_MOST_NAMED_CLUSTERS = 10
+
+
 def dendrogram_picture(
     dendrogram: Dendrogram, n_clusters: int = 1, leaf_labels: NDArray[np.int64] | None = None, cut: float | None = None
 ) -> Html:
     """The uppermost branches, coloured by the cut, with a line at its height and the label below each cluster."""
 
     def draw(ax: Axes) -> None:
-        plot.draw_dendrogram(dendrogram, ax, MOST_BRANCHES, n_clusters, dendrogram.names, {"linewidths": 1.2})
+        plot.draw_dendrogram(dendrogram, ax, MOST_BRANCHES, n_clusters, names, {"linewidths": 1.2})
         ax.yaxis.set_major_formatter("{x:,g}")
         if leaf_labels is not None and n_clusters <= shown:
             _name_clusters(ax, plot.clusters_in_order(dendrogram, MOST_BRANCHES, n_clusters), leaf_labels)
@@ -54,6 +57,9 @@ def dendrogram_picture(
             _draw_cut(ax, cut, f"cut into {n_clusters:,}")
 
     shown = min(MOST_BRANCHES, dendrogram.n_leaves)
+    # Names of many clusters would lie over each other; the table has them beside the labels.
+    few = n_clusters <= _MOST_NAMED_CLUSTERS
+    names = {node: name for node, name in dendrogram.names.items() if few or node < dendrogram.n_leaves}
     height = float(dendrogram.Z[:, 2].max(initial=0.0))
     coloured = f", coloured by the cut into {n_clusters:,} clusters" if 1 < n_clusters <= shown else ""
     alt = (
