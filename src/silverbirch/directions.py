@@ -55,7 +55,7 @@ def no_direction(place: str, metric: str) -> ValueError:
     why = "constant" if metric == "correlation" else "zero in every column"
     return ValueError(
         f"{place} is {why}: it has no direction, so metric={metric!r} is not defined for it; drop such rows first "
-        "(--missing drop) or use metric='euclidean'"
+        "(--missing drop), use metric='euclidean', or raise `projection` if the rows are projected"
     )
 
 

@@ -106,8 +106,9 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     Notes
     -----
     Memory is O(max_leaves · d) for the tree, whatever the number of rows. The clustering takes as much for ward,
-    average, weighted, centroid, median, single and medoid. Minimax, and complete in many dimensions, take 8 bytes for
-    each pair of features. `fit` reads the rows twice: once for the tree, once for the labels.
+    average, weighted, centroid, median, single and medoid. Minimax, complete in many dimensions, and medoid with
+    cosine or correlation take 8 bytes for each pair of features. `fit` reads the rows twice: once for the tree, once
+    for the labels.
 
     The model keeps the feature of each row given to `fit`, 4 bytes a row, and `labels_` once they are used, 8 bytes a
     row. Another cut needs no more: `recut` and `cut` look the labels up. `fit` also keeps weight, mean and sse of the

@@ -57,6 +57,14 @@ def test_a_model_with_a_projection_labels_the_rows_of_a_file(tmp_path):
     np.testing.assert_array_equal(np.load(tmp_path / "labels.npy"), model.labels_)
 
 
+def test_the_features_of_a_projected_model_are_not_clustered_as_rows(tmp_path):
+    X = np.random.default_rng(0).normal(size=(100, 8))
+    sb.Betula(4, projection=3).fit(X).save(tmp_path / "model.sb")
+    result = silverbirch("cluster", tmp_path / "model.sb", "-k", 2)
+    assert result.exit_code == 1
+    assert "model of projected rows" in " ".join(result.stderr.split())
+
+
 def test_info_shows_some_of_many_columns_and_lists_all_in_json(tmp_path):
     path = tmp_path / "rows.parquet"
     pq.write_table(pa.table({"e": list(points(50, 40))}), path)

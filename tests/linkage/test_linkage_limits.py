@@ -65,7 +65,7 @@ def test_unknown_names_are_refused_with_the_known_ones(arguments, message):
         (5.0, TypeError, "y is a float: rows need a 2-D array"),
         (np.arange(4.0), ValueError, r"4 distances: .*n\(n-1\)/2; .* y.reshape\(-1, 1\)"),
         ([["a"], ["b"]], TypeError, "strings: only real numbers can be clustered; encode or drop"),
-        (["a", "b", "c"], TypeError, "only numbers can be clustered"),
+        (["a", "b", "c"], TypeError, r"y holds texts .*turn texts into rows of numbers first"),
         ([[1 + 2j], [3]], TypeError, "complex numbers: only real numbers"),
         ([[1.0], [np.nan]], ValueError, "row 1, column 0 is nan: .*drop or fill"),
         ([[1.0, np.inf], [0, 0]], ValueError, "row 0, column 1 is inf: .*drop or fill"),

@@ -116,3 +116,10 @@ def test_bad_rows_are_refused():
         model.representatives(np.full((2, 3), np.nan))
     with pytest.raises(ValueError, match="2 features"):
         model.representatives(points(d=2))
+
+
+def test_more_rows_than_fit_into_memory_are_refused_before_they_are_allocated():
+    X = points(60)
+    model = sb.Betula(3).fit(X)
+    with pytest.raises(sb.MemoryLimitError, match=r"1,000,000,000,000 rows of 3 columns .* lower n"):
+        model.representatives(X, n=10**12)

@@ -64,8 +64,10 @@ def _of_dendrogram(dendrogram: Dendrogram) -> dict[str, Any]:
 
 
 def _of_model(model: AggregateModel) -> dict[str, Any]:
-    facts = _of_tree(model.tree_) | {"linkage": model.linkage, "mode": model.mode}
-    if model._clustering is not None:
+    known = model._clustering
+    linkage, mode = (model.linkage, model.mode) if known is None else known.made_by[:2]
+    facts = _of_tree(model.tree_) | {"linkage": linkage, "mode": mode}
+    if known is not None:
         facts |= {"height": float(model.linkage_matrix_[:, 2].max(initial=0.0)), "clusters": model.n_clusters_}
     return facts
 

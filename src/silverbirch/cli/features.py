@@ -146,6 +146,10 @@ def read_features(path: str) -> tuple[ClusterFeatures, RunState]:
     """The features in a file of features, a tree, a dendrogram or a model, and the state of its run."""
     features = ClusterFeatures.load(path)
     _, state, arrays = container.read(path)
+    if "projection" in arrays:
+        raise ModelFileError(
+            f"{path} holds a model of projected rows, not features: `silverbirch cut` cuts it, silverbirch.load loads it"
+        )
     return features, RunState.of_file(path, state, arrays, features.n_dimensions)
 
 

@@ -131,9 +131,9 @@ def linkage(
     "median", "single" and "medoid" of points or features, and for "single", "complete", "average" and "weighted" with
     "cosine" or "correlation". It is also linear for "complete", "average" and "weighted" of points with
     algorithm="rounds", and where "auto" uses an index (few dimensions, or points in groups). Otherwise these three take
-    8 bytes for each pair of objects. So do "minimax", other metrics, sparse rows (but for "single"), and "agnes" and
-    "anderberg" with any linkage but "medoid". "minimax" takes twice as much from distances. What is taken is logged
-    and compared with the memory that is free.
+    8 bytes for each pair of objects. So do "minimax", "medoid" with "cosine" or "correlation", other metrics, sparse
+    rows (but for "single"), and "agnes" and "anderberg" with any linkage but "medoid". "minimax" takes twice as much
+    from distances. What is taken is logged and compared with the memory that is free.
 
     Time is at most quadratic in the number of objects, and much less with an index. "agnes", "minimax" and "medoid" can
     take cubic time.

@@ -369,7 +369,7 @@ class AggregateModel(ClusterResults):
             Another name of `distance_threshold`, as in `Dendrogram.cut`.
         **options : optional
             The other options of `Dendrogram.cut`. The model and its file remember them until `fit`, another cut, or
-            `set_params` of `n_clusters` or `distance_threshold`. Leaves may be noise then: their rows have label -1.
+            another value of `n_clusters` or `distance_threshold`. Leaves may be noise then: their rows have label -1.
 
         Returns
         -------

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import Floats, Rows
+from ..checks import Floats, Rows, bytes_text
+from ..errors import MemoryLimitError
+from ..machine import free_memory
 from ..rows.source import usual_chunk_rows
 
 
@@ -49,6 +51,12 @@ class NearestRows:
 
     def __init__(self, centers: Floats, n: int) -> None:
         count, columns = centers.shape
+        needed, free = 8 * count * n * (columns + 2), free_memory()
+        if free is not None and needed > free:
+            raise MemoryLimitError(
+                f"{n:,} rows of {columns:,} columns for each of {count:,} clusters need {bytes_text(needed)} and "
+                f"{bytes_text(free)} of memory are free: lower n"
+            )
         self._centers, self._n = centers, n
         self._seen = 0
         self._index = np.full((count, n), -1, dtype=np.int64)
