@@ -148,7 +148,7 @@ def read_features(path: str) -> tuple[ClusterFeatures, RunState]:
     _, state, arrays = container.read(path)
     if "projection" in arrays:
         raise ModelFileError(
-            f"{path} holds a model of projected rows, not features: `silverbirch cut` cuts it, silverbirch.load loads it"
+            f"{path} holds a model of projected rows, not features: `silverbirch cut` and silverbirch.load take it"
         )
     return features, RunState.of_file(path, state, arrays, features.n_dimensions)
 
