@@ -1,72 +1,19 @@
 """The report: its numbers are those of the rows, names are escaped, and it needs no other file."""
 
 import itertools
-import json
 import re
-from html.parser import HTMLParser
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from sklearn.datasets import load_digits
 
 import silverbirch as sb
-from silverbirch.checks import bytes_text
+from html_pages import EVIL, Page
 from silverbirch.report import numbers
 from silverbirch.report.accuracy import accuracy_of
 from silverbirch.report.clusters import cluster_table, clusters_of
-from silverbirch.report.markup import Html, joined, tag
 from silverbirch.report.page import _cut_height, report_page, write_report
-from silverbirch.report.record import record_tables
-
-VOID = {"meta", "br", "col", "path", "use", "rect"}
-EVIL = "<script>alert(\"1\")</script> & 'quoted' </style></title>"
-
-
-class Page(HTMLParser):
-    """Parses a page: checks the nesting of elements, and keeps the texts of the cells of each table."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.open, self.tags, self.attributes, self.texts = [], [], [], []
-        self.tables = []
-        self.feed(text)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, name, attributes):
-        self.tags.append(name)
-        self.attributes += [(name, key, value) for key, value in attributes]
-        if name == "table":
-            self.tables.append([])
-        if name == "tr":
-            self.tables[-1].append([])
-        if name in ("td", "th"):
-            self.tables[-1][-1].append("")
-        if name not in VOID:
-            self.open.append(name)
-
-    def handle_startendtag(self, name, attributes):
-        self.tags.append(name)
-        self.attributes += [(name, key, value) for key, value in attributes]
-
-    def handle_endtag(self, name):
-        if name not in VOID:
-            assert self.open.pop() == name
-
-    def handle_data(self, data):
-        self.texts.append(data)
-        if self.open[-1:] and "table" in self.open and {"td", "th"} & set(self.open):
-            self.tables[-1][-1][-1] += data
-
-    @property
-    def text(self):
-        return "".join(self.texts)
-
-    def values(self, key):
-        return [value for _, name, value in self.attributes if name == key]
 
 
 def blobs(n=300, d=3, k=4, seed=0):
@@ -367,121 +314,6 @@ def test_names_titles_and_records_are_text_whatever_they_look_like():
     assert page.tags.count("style") == page.tags.count("title") == 1
     assert page.texts.count(EVIL) >= 2  # as title and heading; more in the tables
     assert next(table[0] for table in page.tables if table[0][0] == "cluster")[4:] == names
-
-
-def readable(text):
-    """The text as a page shows it."""
-    text = text.encode("utf-8", "backslashreplace").decode()
-    return re.sub("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff]", "\ufffd", text)
-
-
-any_text = st.text(st.characters(codec=None)) | st.sampled_from([EVIL, "]]>", "<!--", "&lt;", "\x00", "\udc80"])
-
-
-@given(any_text, any_text)
-def test_any_text_comes_back_from_an_element(text, attribute):
-    page = Page(tag("p", text, title=attribute))
-    assert page.tags == ["p"]
-    assert page.text == readable(text)
-    assert page.attributes == [("p", "title", readable(attribute))]
-    tag("p", text).encode()
-
-
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | any_text,
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(any_text, inner, max_size=4),
-    max_leaves=12,
-)
-
-
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
-@given(st.dictionaries(any_text, json_values, max_size=5))
-def test_any_record_is_shown_and_nothing_in_it_is_markup(record):
-    page = Page(record_tables(record))
-    assert set(page.tags) <= {
-        "table",
-        "thead",
-        "tbody",
-        "tr",
-        "td",
-        "th",
-        "section",
-        "h3",
-        "span",
-        "p",
-        "ul",
-        "li",
-        "code",
-    }
-    shown = page.text
-    for key, value in record.items():
-        if isinstance(value, str):
-            assert readable(value) in shown
-        assert readable(key).replace("_", " ").removesuffix(" bytes") in shown or key == "bytes"
-
-
-def test_a_record_reads_like_one():
-    record = {
-        "peak_memory_bytes": 187_400_000,
-        "parameters": {"n_clusters": 12_000, "distance_threshold": 3.5, "max_memory": None, "refine": False},
-        "input": [{"name": "a.parquet", "bytes": 512}, {"name": "b.csv", "rows": 7}],
-        "columns": ["lat", "lon"],
-    }
-    plain, parameters, files = Page(record_tables(json.loads(json.dumps(record)))).tables
-    assert plain == [["peak memory", "187 MB"], ["columns", "lat, lon"]]
-    assert parameters == [
-        ["n clusters", "12,000"],
-        ["distance threshold", "3.5"],
-        ["max memory", "–"],
-        ["refine", "no"],
-    ]
-    assert files == [["name", "size", "rows"], ["a.parquet", "512 B", ""], ["b.csv", "", "7"]]
-
-
-def test_a_long_list_is_cut_short_and_says_so():
-    page = Page(record_tables({"input": [{"name": f"part-{i}"} for i in range(2500)]}))
-    assert len(page.tables[0]) == 101
-    assert "and 2,400 more" in page.text
-
-
-def test_markup_is_not_escaped_twice_and_none_is_left_out():
-    assert tag("p", tag("b", "<"), None, "&", class_="x", id=None) == '<p class="x"><b>&lt;</b>&amp;</p>'
-    assert isinstance(joined("a", "b", by=", "), Html)
-
-
-# --- numbers
-
-
-@given(st.floats(allow_nan=False, allow_infinity=False))
-def test_numbers_keep_four_digits(value):
-    shown = float(numbers.number(value).replace("−", "-").replace(",", ""))
-    assert shown == pytest.approx(value, rel=6e-4)
-
-
-@pytest.mark.parametrize(
-    ("shown", "text"),
-    [
-        (numbers.number(-0.0001, 2), "0.00"),
-        (numbers.number(-1234.5, 1), "−1,234.5"),
-        (numbers.signed(0.5, 1), "+0.5"),
-        (numbers.signed(-0.01, 1), "0.0"),
-        (numbers.count(12345.0), "12,345"),
-        (numbers.count(0.25), "0.25"),
-        (numbers.percent(0.00001), "< 0.1 %"),
-        (numbers.percent(0.99999), "> 99.9 %"),
-        (numbers.percent(1.0), "100.0 %"),
-        (numbers.trimmed(3.5), "3.5"),
-        (numbers.trimmed(1500000.0), "1,500,000"),
-        (numbers.trimmed(1e-9), "1e−09"),
-        (bytes_text(0), "0 B"),
-        (bytes_text(999_600), "1 MB"),
-        (bytes_text(1234), "1.23 kB"),
-        (bytes_text(3e12), "3 TB"),
-        (numbers.counted(1, "leaf", "leaves"), "1 leaf"),
-    ],
-)
-def test_numbers_are_written_for_readers(shown, text):
-    assert shown == text
 
 
 # --- the file
