@@ -397,3 +397,18 @@ def test_wrong_names_of_parameters_speak_of_betula():
         sb.Betula(3, 4)
     with pytest.raises(ValueError, match="Invalid parameter 'clusters' for estimator Betula"):
         sb.Betula().set_params(clusters=3)
+
+
+@pytest.mark.parametrize("method", ["cut", "recut"])
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"n_cluster": 3}, TypeError, r"cut\(\) got an unexpected keyword argument 'n_cluster'"),
+        ({"n_clusters": 2, "min_size": 0}, ValueError, "min_size=0: must be a positive number of rows"),
+        ({"n_clusters": 2, "noise": 0}, TypeError, "noise=0: must be True or False"),
+    ],
+)
+def test_wrong_options_of_a_cut_are_refused(method, options, error, message):
+    model = sb.Betula(3, max_leaves=50).fit(groups())
+    with pytest.raises(error, match=message):
+        getattr(model, method)(**options)

@@ -21,6 +21,7 @@ NAMES = [
 ]
 NAMES += ["linkage", "load", "read_chunks", "write_report"]
 REQUIRED = inspect.Parameter.empty
+ADAPTIVE = {"method": "level", "min_size": None, "max_size": None, "noise": False}  # options of a cut
 
 # Name → parameters by position, then by keyword only.
 SIGNATURES = {
@@ -99,8 +100,8 @@ SIGNATURES = {
     "Betula.partial_fit": ({"self": REQUIRED, "X": None, "y": None, "sample_weight": None}, {}),
     "Betula.predict": ({"self": REQUIRED, "X": REQUIRED}, {}),
     "Betula.transform": ({"self": REQUIRED, "X": REQUIRED}, {}),
-    "Betula.cut": ({"self": REQUIRED, "n_clusters": None, "height": None}, {"X": None}),
-    "Betula.recut": ({"self": REQUIRED, "n_clusters": None}, {"distance_threshold": None, "height": None}),
+    "Betula.cut": ({"self": REQUIRED, "n_clusters": None, "height": None}, {"X": None, **ADAPTIVE}),
+    "Betula.recut": ({"self": REQUIRED, "n_clusters": None}, {"distance_threshold": None, "height": None, **ADAPTIVE}),
     "Betula.choose_k": ({"self": REQUIRED, "k_max": 50}, {}),
     "Betula.name_clusters": ({"self": REQUIRED, "names": REQUIRED}, {}),
     "Betula.representatives": ({"self": REQUIRED, "X": REQUIRED, "n": 3}, {}),
@@ -118,7 +119,7 @@ SIGNATURES = {
     "Dendrogram": ({"Z": REQUIRED, "features": None}, {"names": None}),
     "Dendrogram.cut": (
         {"self": REQUIRED, "n_clusters": None, "height": None},
-        {"method": "level", "min_size": None, "max_size": None, "noise": False},
+        ADAPTIVE,
     ),
     "Dendrogram.sse": ({"self": REQUIRED, "k": REQUIRED}, {}),
     "Dendrogram.rmsd": ({"self": REQUIRED, "k": REQUIRED}, {}),

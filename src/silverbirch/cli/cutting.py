@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from ..dendrogram.cuts import check_sizes
+from ..dendrogram.cuts import CutMethod, adaptive_options, as_size, check_sizes
 from ..model import AggregateModel
 
 
@@ -22,8 +22,7 @@ class Cut:
     @property
     def options(self) -> dict[str, Any]:
         """The options of an adaptive cut, without defaults."""
-        given = {"method": self.method, "min_size": self.min_size, "max_size": self.max_size, "noise": self.noise}
-        return {name: value for name, value in given.items() if value not in ("level", None, False)}
+        return adaptive_options(cast(CutMethod, self.method), self.min_size, self.max_size, self.noise)
 
     @property
     def is_given(self) -> bool:
@@ -34,7 +33,7 @@ class Cut:
         at_level = self.clusters is not None or self.height is not None
         if self.clusters is not None and self.height is not None:
             raise ValueError("-k and --height both say where to cut: give only one of them")
-        check_sizes(self.method, self.min_size, self.max_size)
+        check_sizes(self.method, as_size(self.min_size, "--min-size"), as_size(self.max_size, "--max-size"))
         if self.method != "level" and at_level:
             raise ValueError(f"--cut-method {self.method} finds the number of clusters: leave -k and --height out")
         if self.method == "level" and not at_level and self.max_size is None and self.options:

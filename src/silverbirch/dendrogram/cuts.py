@@ -45,6 +45,13 @@ def as_size(value: Any, name: str) -> float | None:
     return size
 
 
+def adaptive_options(method: CutMethod, min_size: Any, max_size: Any, noise: bool) -> dict[str, Any]:
+    """The options of `Dendrogram.cut` that differ from their defaults; none for a cut at one level."""
+    given = {"min_size": min_size, "max_size": max_size, "noise": noise}
+    options = {name: value for name, value in given.items() if value is not None and value is not False}
+    return options if method == "level" else {"method": method} | options
+
+
 def check_sizes(method: str, min_size: float | None, max_size: float | None) -> None:
     if method != "level" and min_size is None:
         raise ValueError(f"method={method!r} needs min_size: the least number of rows of a cluster")

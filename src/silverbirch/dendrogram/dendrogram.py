@@ -307,6 +307,8 @@ class Dendrogram(MeasuredTree):
     def name_clusters(self, names: Any, n_clusters: int | None = None, *, labels: Any = None) -> None:
         """Sets the names of clusters, in `names`, at the nodes that stand for them.
 
+        The node of a cluster of one leaf is that leaf, whose name is replaced.
+
         Parameters
         ----------
         names : list of str or dict {int: str}

@@ -25,6 +25,7 @@ from ..checks import (
     as_threshold,
 )
 from ..dendrogram import Dendrogram
+from ..dendrogram.cuts import CutMethod, adaptive_options
 from ..directions import METRICS
 from ..features import ClusterFeatures
 from ..linkage import cluster_features, matching_distance
@@ -351,7 +352,10 @@ class AggregateModel(ClusterResults):
         *,
         distance_threshold: float | None = None,
         height: float | None = None,
-        **options: Any,
+        method: CutMethod = "level",
+        min_size: float | None = None,
+        max_size: float | None = None,
+        noise: bool = False,
     ) -> Self:
         """Cuts the dendrogram elsewhere: labels, centres and tables change at once.
 
@@ -367,9 +371,13 @@ class AggregateModel(ClusterResults):
             Cut at this height.
         height : float, default None
             Another name of `distance_threshold`, as in `Dendrogram.cut`.
-        **options : optional
-            The other options of `Dendrogram.cut`. The model and its file remember them until `fit`, another cut, or
-            another value of `n_clusters` or `distance_threshold`. Leaves may be noise then: their rows have label -1.
+        method : {"level", "eom", "dynamic"}, default "level"
+            How branches end, see `Dendrogram.cut`.
+        min_size, max_size : float, default None
+            The least and the largest weight of a cluster.
+        noise : bool, default False
+            Whether rows that fit no cluster get the label -1 instead of joining one. The model and its file remember
+            these four until `fit`, another cut, or another value of `n_clusters` or `distance_threshold`.
 
         Returns
         -------
@@ -384,6 +392,7 @@ class AggregateModel(ClusterResults):
         if height is not None and distance_threshold is not None:
             raise ValueError("height is another name of distance_threshold: give only one of them")
         threshold = height if distance_threshold is None else distance_threshold
+        options = adaptive_options(method, min_size, max_size, noise)
         with self._unchanged_by_failure():
             if options or n_clusters is not None or threshold is not None:
                 self.n_clusters, self.distance_threshold = n_clusters, threshold

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..dendrogram.cuts import CutMethod
 from ..progress import reporter
 from ..rows import START, Chunk, Position, RowSource, source_of
 from ..tree import CFTree
@@ -73,7 +74,17 @@ class ModelOfRows(AggregateModel):
             )
         return self._leaf_of_row
 
-    def cut(self, n_clusters: Any = None, height: Any = None, *, X: Any = None, **options: Any) -> NDArray[np.int64]:
+    def cut(
+        self,
+        n_clusters: Any = None,
+        height: Any = None,
+        *,
+        X: Any = None,
+        method: CutMethod = "level",
+        min_size: float | None = None,
+        max_size: float | None = None,
+        noise: bool = False,
+    ) -> NDArray[np.int64]:
         """Returns a label for each row: the dendrogram cut into other numbers of clusters, or at other heights.
 
         The model stays as it is; `recut` changes it. A cut takes time linear in the number of leaves and of rows.
@@ -86,8 +97,12 @@ class ModelOfRows(AggregateModel):
             Cut at this height.
         X : array (n, d), data frame, path or stream, default None
             The rows, as `fit` takes them. None takes the rows of `labels_`, without another search.
-        **options : optional
-            The other options of `Dendrogram.cut`.
+        method : {"level", "eom", "dynamic"}, default "level"
+            How branches end, see `Dendrogram.cut`.
+        min_size, max_size : float, default None
+            The least and the largest weight of a cluster.
+        noise : bool, default False
+            Whether rows that fit no cluster get the label -1 instead of joining one.
 
         Returns
         -------
@@ -100,7 +115,9 @@ class ModelOfRows(AggregateModel):
             There is no such cut, or X is None and there are no `labels_`.
         """
         self._require_fitted()
-        labels = self.dendrogram_.cut(n_clusters=n_clusters, height=height, **options)
+        labels = self.dendrogram_.cut(
+            n_clusters, height, method=method, min_size=min_size, max_size=max_size, noise=noise
+        )
         if X is None:
             return _labels_of_rows(labels, self._known_leaves(ValueError, "give the rows by cut(…, X=X)"))
         with reporter(self.progress, "nearest leaves") as report:
