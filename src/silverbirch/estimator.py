@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import os
 from typing import Any, Self
 
 import numpy as np
@@ -19,10 +18,11 @@ from .model.labelled import LeafCounter
 from .model.row_labels import ModelOfRows
 from .progress import reporter
 from .rows import RowSource, source_of
+from .saved import Saved
 from .validation import rows_for
 
 
-class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator, ModelOfRows):  # type: ignore[misc]  # fmt: skip
+class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator, ModelOfRows, Saved):  # type: ignore[misc]  # fmt: skip
     """Clusters any number of rows hierarchically: aggregates them into cluster features, then clusters the features.
 
     Parameters
@@ -348,47 +348,3 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
             squared = ((rows - centers[labels]) ** 2).sum(axis=1, dtype=np.float64)
             total += float(squared.sum() if weight is None else weight @ squared)
         return -total
-
-    # -- files
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the parameters, the tree and the dendrogram of the fitted model to a file.
-
-        The `labels_` of the rows are not stored, because there may be billions; `predict` computes them again.
-
-        Parameters
-        ----------
-        path : str or path
-            The file to write; an existing file is replaced once the new one is complete.
-        """
-        from .storage.loading import save
-
-        save(path, self)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Returns the model that a file holds.
-
-        The model predicts the same labels and continues with `partial_fit` as the saved model would, to the bit.
-        `recut(n_clusters=…)` cuts its dendrogram without clustering again.
-
-        Parameters
-        ----------
-        path : str or path
-            A file that `save` or the command line wrote.
-
-        Returns
-        -------
-        Betula
-            The fitted model.
-
-        Raises
-        ------
-        ModelFileError
-            The file is damaged, holds no model, or holds a model of scaled or filled rows. For such a model
-            use `silverbirch.load`, which loads the preparation too.
-        """
-        from .storage.loading import load_as
-
-        model: Self = load_as(cls, path)
-        return model

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +10,13 @@ import numpy as np
 from . import _core
 from .checks import Floats, as_rows, as_sses, as_threads, as_weights
 from .progress import Report, reporter
+from .saved import Saved
 
 if TYPE_CHECKING:
     from .rows import RowSource
 
 
-class ClusterFeatures:
+class ClusterFeatures(Saved):
     """m cluster features (weight, mean, sse) in d dimensions, as read-only float64 arrays.
 
     Each feature summarises a group of points. A single point x is the feature (1, x, 0), so `ClusterFeatures(1, X, 0)`
@@ -217,42 +217,6 @@ class ClusterFeatures:
             groups = more if groups is None else groups.merged_with(more)
         assert groups is not None  # a source without rows raises an error
         return groups[groups.weight > 0]
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes weight, mean and sse to a file.
-
-        Parameters
-        ----------
-        path : str or path
-            The file to write; an existing file is replaced once the new one is complete.
-        """
-        from .storage.loading import save
-
-        save(path, self)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> ClusterFeatures:
-        """Returns the features that a file holds; for a tree, a dendrogram or a model, the features of its leaves.
-
-        Parameters
-        ----------
-        path : str or path
-            A file that `save` or the command line wrote.
-
-        Returns
-        -------
-        ClusterFeatures
-            The features.
-
-        Raises
-        ------
-        ModelFileError
-            The file is damaged or holds no features.
-        """
-        from .storage.loading import load_as
-
-        features: ClusterFeatures = load_as(cls, path)
-        return features
 
     def total(self) -> ClusterFeatures:
         """Returns all features merged into one.

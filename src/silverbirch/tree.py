@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -28,6 +27,7 @@ from .names import Absorption, CFDistance
 from .progress import Report, reporter
 from .rows import Chunk, RowSource, source_of
 from .rows.passes import ForEachChunk, gathered, reported
+from .saved import Saved
 
 Core: TypeAlias = _core.CfTree
 _NO_LIMIT = 2**62
@@ -71,7 +71,7 @@ class _Limits:
         return cls(leaves, nodes, entries)
 
 
-class CFTree:
+class CFTree(Saved):
     """A BETULA CF-tree (Lang & Schubert): aggregates rows in one pass, in bounded memory, numerically stable.
 
     Parameters
@@ -450,42 +450,6 @@ class CFTree:
 
     def __repr__(self) -> str:
         return f"CFTree({self.n_leaves:,} leaves, {self.n_points:,.12g} points, threshold {self.threshold:.4g})"
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the whole tree to a file; the loaded tree continues as this one would, to the bit.
-
-        Parameters
-        ----------
-        path : str or path
-            The file to write; an existing file is replaced once the new one is complete.
-        """
-        from .storage.loading import save
-
-        save(path, self)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> CFTree:
-        """Returns the tree that a file holds, or the tree of the model that it holds.
-
-        Parameters
-        ----------
-        path : str or path
-            A file that `save` or the command line wrote.
-
-        Returns
-        -------
-        CFTree
-            The tree.
-
-        Raises
-        ------
-        ModelFileError
-            The file is damaged or holds no tree.
-        """
-        from .storage.loading import load_as
-
-        tree: CFTree = load_as(cls, path)
-        return tree
 
     def __getstate__(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         from .storage.tree import to_file

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from .. import _core
 from ..checks import Floats, as_choice, as_count, as_flag
 from ..names import Method, Mode
+from ..saved import Saved
 from . import cuts
 from .measured import MeasuredTree
 from .nodes import NodePath, as_names, as_node
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from .suggestion import Suggestion
 
 
-class Dendrogram(MeasuredTree):
+class Dendrogram(MeasuredTree, Saved):
     """The dendrogram Z of m leaves, optionally with the cluster features of the leaves.
 
     Nodes are numbered as in scipy: 0 … m-1 are the leaves, and m + i is row i of Z.
@@ -421,44 +422,6 @@ class Dendrogram(MeasuredTree):
             nodes.append(int(self._hierarchy.parents[nodes[-1]]))
         path = np.array(nodes)
         return NodePath(path, np.concatenate([np.zeros(self.n_leaves), self.Z[:, 2]])[path], self.weights[path])
-
-    # -- files
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes Z to a file, with the features, the prototypes and the names where they are known.
-
-        Parameters
-        ----------
-        path : str or path
-            The file to write; an existing file is replaced once the new one is complete.
-        """
-        from ..storage.loading import save
-
-        save(path, self)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Dendrogram:
-        """Returns the dendrogram that a file holds, or the dendrogram of the model that it holds.
-
-        Parameters
-        ----------
-        path : str or path
-            A file that `save` or the command line wrote.
-
-        Returns
-        -------
-        Dendrogram
-            The dendrogram.
-
-        Raises
-        ------
-        ModelFileError
-            The file is damaged or holds no dendrogram.
-        """
-        from ..storage.loading import load_as
-
-        dendrogram: Dendrogram = load_as(cls, path)
-        return dendrogram
 
     # -- exporting and drawing
 
