@@ -176,8 +176,9 @@ class CfTree {
   std::vector<double> origin_;
   bool routed_;  // false after a feature beyond the range of the filter
   bool has_origin_ = false;
-  // For integer routing copies: `reach_` is the distance from the origin that the steps cover. Since the frame was set,
-  // `outside_` of `queries_` features were beyond it, and `searches_` searches needed `doubts_` exact distances.
+  // For integer routing copies: `reach_` is the distance from the origin that the steps cover. The others count since
+  // the frame was set: features inserted (`queries_`), those beyond the reach (`outside_`), searches (`searches_`), and
+  // the exact distances that searches needed (`doubts_`).
   double reach_ = 1.0, outside_ = 0.0, queries_ = 0.0, searches_ = 0.0, doubts_ = 0.0;
 
   // The clock counts changes, so that a path found earlier can be checked for nodes that changed since. Zero is before

@@ -60,7 +60,7 @@ TreeLevels decayed_levels(const TreeLevels& levels, double factor, double lighte
   return left;
 }
 
-// A root with one child is not needed.
+// Removes the levels above the first one that has several entries: a root with one child is not needed.
 void lower_root(TreeLevels& levels) {
   const auto root = std::ranges::find_if(levels.entries, [](const Features& level) { return level.size() > 1; });
   const auto needless = std::min<std::ptrdiff_t>(root - levels.entries.begin(), std::ssize(levels.counts) - 1);

@@ -41,7 +41,7 @@ class ModelOfRows(AggregateModel):
         self._leaf_of_row = leaves.astype(np.int32) if fits else leaves
 
     def _kept(self, X: Any, source: RowSource) -> RowSource | None:
-        """The rows of X later, as the tree takes them: a copy of those in memory; None if they cannot be had again."""
+        """A source of the same rows for later: a copy if they are in memory; None if they cannot be read again."""
         if not source.in_memory or _is_mapped(X):
             return source if source.repeatable else None
         if self.max_memory is not None:
