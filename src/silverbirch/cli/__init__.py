@@ -2,7 +2,8 @@
 
 cluster.py      cluster                 features.py   aggregate, merge
 models.py       cut, report, info       demo.py       demo
-options.py      the options that commands share
+options.py      the options that commands share, in groups; grouping.py spreads a group into options
+cutting.py      the options that say where to cut
 aggregating.py  the aggregation that `cluster` and `aggregate` share
 results.py      writes the results      console.py, progress.py, summary.py   print messages
 """
@@ -13,8 +14,10 @@ import typer
 
 from .. import __version__
 from .cluster import cluster
+from .console import failing_cleanly
 from .demo import demo
 from .features import aggregate, merge
+from .grouping import grouped
 from .models import cut, info, report
 
 app = typer.Typer(
@@ -24,7 +27,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 for command in (cluster, aggregate, merge, cut, info, report, demo):
-    app.command()(command)
+    app.command()(failing_cleanly(grouped(command)))
 
 
 def _show_version(wanted: bool) -> None:

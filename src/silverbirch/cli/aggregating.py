@@ -20,6 +20,7 @@ from ..storage.atomic import check_free, remove_leftovers
 from ..storage.checkpoint import Checkpoint
 from ..storage.tree import parameters_of
 from .console import Voice
+from .options import Choosing, Resuming
 from .progress import pass_progress
 
 
@@ -28,20 +29,18 @@ class Reading:
     """Which rows are read, and how they are prepared."""
 
     inputs: list[str]
-    columns: str | None = None
-    numeric_only: bool = False
-    id_column: str | None = None
+    choosing: Choosing = field(default_factory=Choosing)
     preparation: Preparation = field(default_factory=Preparation)
 
     def chosen(self) -> tuple[str, ...] | None:
-        return None if self.columns is None else tuple(name.strip() for name in self.columns.split(","))
+        names = self.choosing.columns
+        return None if names is None else tuple(name.strip() for name in names.split(","))
 
     def open(self) -> RowSource:
-        return read_chunks(self.inputs, columns=self.chosen(), numeric_only=self.numeric_only, id_column=self.id_column)
+        return read_chunks(self.inputs, **asdict(self.choosing) | {"columns": self.chosen()})
 
     def parameters(self) -> dict[str, Any]:
-        chosen = {"columns": self.columns, "numeric_only": self.numeric_only, "id_column": self.id_column}
-        return chosen | self.preparation.to_state()[0]
+        return asdict(self.choosing) | self.preparation.to_state()[0]
 
 
 @dataclass(frozen=True)
@@ -88,8 +87,7 @@ class Job:
     outputs: Outputs
     record: Record
     voice: Voice
-    checkpoint_path: Path | None = None
-    checkpoint_seconds: float = 60.0
+    resuming: Resuming
 
     def aggregate(self) -> Aggregation:
         source = self.reading.open()
@@ -97,12 +95,12 @@ class Job:
         aggregation = Aggregation(source, self.model, self.reading.preparation)
         checkpoint = self._checkpoint()
         own = [] if checkpoint is None else checkpoint.resume(aggregation)
-        self.outputs.check((file["name"] for file in self.record.input), own=own, checkpoint=self.checkpoint_path)
+        self.outputs.check((file["name"] for file in self.record.input), own=own, checkpoint=self.resuming.checkpoint)
         if checkpoint is not None:  # left by a killed run
             for path in (str(checkpoint.path), *checkpoint.outputs):
                 remove_leftovers(path)
         if aggregation.rows_of_stage:
-            self.voice.say(f"resuming after row {aggregation.rows_of_stage:,}, from {self.checkpoint_path}")
+            self.voice.say(f"resuming after row {aggregation.rows_of_stage:,}, from {self.resuming.checkpoint}")
         with self.record.phase("aggregate"):
             self._pass(aggregation, checkpoint)
         self.model = aggregation.model
@@ -129,26 +127,27 @@ class Job:
 
     def _checkpoint(self) -> Checkpoint | None:
         """The checkpoint. Its identity holds what decides the tree; the cut and the linkage may change."""
-        if self.checkpoint_path is None:
+        if self.resuming.checkpoint is None:
             return None
         identity = {
             "input": self.record.input,
             "preparation": {name: value for name, value in self.reading.parameters().items() if name != "id_column"},
             "tree": parameters_of(self.model._new_tree()),
         }
-        return Checkpoint(self.checkpoint_path, self.checkpoint_seconds, identity, list(self.outputs.wanted().values()))
+        outputs = list(self.outputs.wanted().values())
+        return Checkpoint(self.resuming.checkpoint, self.resuming.checkpoint_every, identity, outputs)
 
     def run_state(self, aggregation: Aggregation) -> RunState:
         names = aggregation.source.names
         return RunState(
             columns=names,
             numbers=self.reading.chosen() if names is None else None,
-            id_column=self.reading.id_column,
+            id_column=self.reading.choosing.id_column,
             preparation=aggregation.preparation,
             record=self.record.result(),
         )
 
     def finish(self) -> None:
         """Removes the checkpoint: all outputs are written."""
-        if self.checkpoint_path is not None:
-            self.checkpoint_path.unlink(missing_ok=True)
+        if self.resuming.checkpoint is not None:
+            self.resuming.checkpoint.unlink(missing_ok=True)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from dataclasses import asdict, replace
 
 from ..model import AggregateModel
 from ..model.labelled import LeafCounter
@@ -13,8 +12,8 @@ from ..pipeline.provenance import RunState
 from ..pipeline.record import Record
 from . import options
 from .aggregating import Job, Outputs, Reading
-from .console import Voice, failing_cleanly, usage
-from .cutting import Cut
+from .console import Voice, usage
+from .cutting import Cutting
 from .features import insert_features, read_features
 from .results import write_labels, write_model, write_page, write_record
 from .summary import say_clusters
@@ -22,39 +21,21 @@ from .summary import say_clusters
 _FEATURES = ".sb"
 
 
-@failing_cleanly
 def cluster(
     inputs: options.Inputs,
-    clusters: options.Clusters = None,
-    height: options.Height = None,
-    cut_method: options.CutMethod = "level",
-    min_size: options.MinSize = None,
-    max_size: options.MaxSize = None,
-    noise: options.Noise = False,
-    columns: options.Columns = None,
-    numeric_only: options.NumericOnly = False,
-    id_column: options.IdColumn = None,
-    missing: options.Missing = "error",
-    scale: options.Scale = "none",
-    metric: options.Metric = "euclidean",
-    max_leaves: options.MaxLeaves = 25_000,
-    max_memory: options.MaxMemory = None,
-    threshold: options.Threshold = 0.0,
-    distance: options.Distance = None,
-    absorption: options.Absorption = None,
-    linkage: options.Linkage = "ward",
-    mode: options.Mode = "linkage",
-    algorithm: options.Algorithm = "auto",
+    cutting: Cutting,
+    choosing: options.Choosing,
+    preparing: options.Preparing,
+    aggregating: options.Aggregating,
+    linking: options.Linking,
+    resuming: options.Resuming,
+    talking: options.Talking,
     labels: options.Labels = None,
     model: options.Model = None,
     page: options.Page = None,
     record: options.RecordFile = None,
     force: options.Force = False,
-    checkpoint: options.CheckpointFile = None,
-    checkpoint_every: options.CheckpointEvery = 60.0,
     jobs: options.Jobs = 1,
-    quiet: options.Quiet = False,
-    as_json: options.Json = False,
 ) -> None:
     """Cluster the rows of files; write a label for every row, a model file and a report.
 
@@ -71,38 +52,34 @@ def cluster(
       silverbirch cluster all.sb -k 500 --model run.sb      # features from `aggregate` and `merge`
     """
     with usage():
-        cut = Cut(clusters, height, cut_method, min_size, max_size, noise)
-        cut.check(labels)
-        if clusters is not None and clusters > max_leaves:
-            raise ValueError(f"-k {clusters} but at most {max_leaves} features: raise --max-leaves")
-        names: dict[str, Any] = {"linkage": linkage, "mode": mode, "algorithm": algorithm}
-        names |= {"metric": metric, "distance": distance, "absorption": absorption}
+        cutting.check(labels)
+        if cutting.clusters is not None and cutting.clusters > aggregating.max_leaves:
+            raise ValueError(f"-k {cutting.clusters} but at most {aggregating.max_leaves} features: raise --max-leaves")
+        parameters = asdict(aggregating) | {"max_memory": model_memory(aggregating.max_memory)}
+        parameters |= asdict(linking) | {"metric": preparing.metric}
         estimator = AggregateModel(
-            clusters,
-            distance_threshold=height,
-            max_leaves=max_leaves,
-            max_memory=model_memory(max_memory),
-            threshold=threshold,
+            cutting.clusters,
+            distance_threshold=cutting.height,
             n_jobs=jobs,
-            **names,
+            **parameters,
         )
         estimator._new_tree()  # checks the parameters before anything is read
-    reading = Reading(inputs, columns, numeric_only, id_column, Preparation(missing, scale, metric))
-    outputs = Outputs({"labels": labels, "model": model, "report": page, "record": record}, force, id_column)
-    parameters = estimator.get_params() | cut.options | {"max_memory": max_memory} | reading.parameters()
-    whole = Record("cluster", parameters, outputs=outputs.wanted())
-    job = Job(reading, estimator, outputs, whole, Voice(quiet, as_json), checkpoint, checkpoint_every)
+    reading = Reading(inputs, choosing, Preparation(**asdict(preparing)))
+    outputs = Outputs({"labels": labels, "model": model, "report": page, "record": record}, force, choosing.id_column)
+    parameters = estimator.get_params() | cutting.options | {"max_memory": aggregating.max_memory}
+    whole = Record("cluster", parameters | reading.parameters(), outputs=outputs.wanted())
+    job = Job(reading, estimator, outputs, whole, Voice(talking), resuming)
     of_features = any(name.endswith(_FEATURES) for name in inputs)
-    state = _cluster_features(job, cut) if of_features else _cluster_rows(job, cut)
+    state = _cluster_features(job, cutting) if of_features else _cluster_rows(job, cutting)
     if record is not None:
         write_record(record, job.record)
     job.finish()
     say_clusters(job.voice, job.record, state, job.model)
 
 
-def _cluster_rows(job: Job, cut: Cut) -> RunState:
+def _cluster_rows(job: Job, cutting: Cutting) -> RunState:
     aggregation = job.aggregate()
-    _cluster(job, cut)
+    _cluster(job, cutting)
     state = job.run_state(aggregation)
     labels = job.outputs.paths["labels"]
     if labels is not None:
@@ -114,7 +91,7 @@ def _cluster_rows(job: Job, cut: Cut) -> RunState:
     return state
 
 
-def _cluster_features(job: Job, cut: Cut) -> RunState:
+def _cluster_features(job: Job, cutting: Cutting) -> RunState:
     with usage():
         if not all(name.endswith(_FEATURES) for name in job.reading.inputs):
             raise ValueError(
@@ -122,7 +99,7 @@ def _cluster_features(job: Job, cut: Cut) -> RunState:
             )
         if job.outputs.paths["labels"] is not None:
             raise ValueError("features have no rows to label: write a --model, then `silverbirch cut` it on the rows")
-        if job.checkpoint_path is not None or job.reading != Reading(job.reading.inputs):
+        if job.resuming.checkpoint is not None or job.reading != Reading(job.reading.inputs):
             raise ValueError("the rows were chosen and prepared when they were aggregated: leave those options out")
     job.outputs.check(job.reading.inputs)
     job.record.input = [{"name": name} for name in job.reading.inputs]
@@ -130,17 +107,17 @@ def _cluster_features(job: Job, cut: Cut) -> RunState:
     with job.record.phase("merge"):
         state = insert_features(job.reading.inputs, job.model.insert)
     job.record.counts |= {"rows": job.model.tree_.n_points, "features": job.model.tree_.n_leaves}
-    _cluster(job, cut)
+    _cluster(job, cutting)
     state = replace(state, record=job.record.result())
     _write(job, state)
     return state
 
 
-def _cluster(job: Job, cut: Cut) -> None:
+def _cluster(job: Job, cutting: Cutting) -> None:
     job.model.progress = job.voice.shows_progress
     with job.record.phase("cluster"):
-        if cut.options:
-            cut.apply(job.model)
+        if cutting.options:
+            cutting.apply(job.model)
         job.record.counts["clusters"] = job.model.n_clusters_
     job.model.progress = False
 

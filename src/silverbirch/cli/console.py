@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ..storage.container import printable
+from .options import Talking
 
 _P = ParamSpec("_P")
 _TRACEBACK = "SILVERBIRCH_TRACEBACK"
@@ -58,9 +59,9 @@ def usage() -> Iterator[None]:
 class Voice:
     """Prints the results of a command: as text, as JSON, or not at all."""
 
-    def __init__(self, quiet: bool, as_json: bool) -> None:
-        self.silent = quiet or as_json
-        self._as_json = as_json
+    def __init__(self, talking: Talking) -> None:
+        self.silent = talking.quiet or talking.as_json
+        self._as_json = talking.as_json
         self._out = Console(soft_wrap=True, highlight=False, markup=False, emoji=False, quiet=self.silent)
 
     @property

@@ -8,21 +8,24 @@ from typing import Any, cast
 
 from ..dendrogram.cuts import CutMethod, adaptive_options, as_size, check_sizes
 from ..model import AggregateModel
+from . import options
 
 
 @dataclass(frozen=True)
-class Cut:
-    clusters: int | None
-    height: float | None
-    method: str = "level"
-    min_size: float | None = None
-    max_size: float | None = None
-    noise: bool = False
+class Cutting:
+    """A group of options: where to cut the dendrogram."""
+
+    clusters: options.Clusters = None
+    height: options.Height = None
+    cut_method: options.CutMethod = "level"
+    min_size: options.MinSize = None
+    max_size: options.MaxSize = None
+    noise: options.Noise = False
 
     @property
     def options(self) -> dict[str, Any]:
         """The options of an adaptive cut, without defaults."""
-        return adaptive_options(cast(CutMethod, self.method), self.min_size, self.max_size, self.noise)
+        return adaptive_options(cast(CutMethod, self.cut_method), self.min_size, self.max_size, self.noise)
 
     @property
     def is_given(self) -> bool:
@@ -33,10 +36,10 @@ class Cut:
         at_level = self.clusters is not None or self.height is not None
         if self.clusters is not None and self.height is not None:
             raise ValueError("-k and --height both say where to cut: give only one of them")
-        check_sizes(self.method, as_size(self.min_size, "--min-size"), as_size(self.max_size, "--max-size"))
-        if self.method != "level" and at_level:
-            raise ValueError(f"--cut-method {self.method} finds the number of clusters: leave -k and --height out")
-        if self.method == "level" and not at_level and self.max_size is None and self.options:
+        check_sizes(self.cut_method, as_size(self.min_size, "--min-size"), as_size(self.max_size, "--max-size"))
+        if self.cut_method != "level" and at_level:
+            raise ValueError(f"--cut-method {self.cut_method} finds the number of clusters: leave -k and --height out")
+        if self.cut_method == "level" and not at_level and self.max_size is None and self.options:
             raise ValueError("--min-size and --noise need a cut: give -k, --height, --max-size or --cut-method")
         if labels is not None and not self.is_given:
             raise ValueError("labels need a cut: give -k, --height, --max-size or --cut-method")

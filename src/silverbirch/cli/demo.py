@@ -6,10 +6,8 @@ from typing import Annotated
 import typer
 
 from . import options
-from .console import failing_cleanly
 
 
-@failing_cleanly
 def demo(
     rows: Annotated[int, typer.Option(min=1000, help="Number of rows to generate.")] = 1_000_000,
     clusters: Annotated[int, typer.Option("--clusters", "-k", min=2, help="Number of clusters.")] = 500,

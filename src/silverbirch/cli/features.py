@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Annotated, Any
 
 import typer
@@ -21,7 +21,7 @@ from ..storage.tree import parameters_of
 from ..tree import CFTree
 from . import options
 from .aggregating import Job, Outputs, Reading
-from .console import Voice, failing_cleanly, usage
+from .console import Voice, usage
 from .results import write_record
 from .summary import say_run
 
@@ -30,28 +30,17 @@ FeatureFiles = Annotated[
 ]
 
 
-@failing_cleanly
 def aggregate(
     inputs: options.Inputs,
     out: options.Out,
-    columns: options.Columns = None,
-    numeric_only: options.NumericOnly = False,
-    id_column: options.IdColumn = None,
-    missing: options.Missing = "error",
-    scale: options.Scale = "none",
-    metric: options.Metric = "euclidean",
-    max_leaves: options.MaxLeaves = 25_000,
-    max_memory: options.MaxMemory = None,
-    threshold: options.Threshold = 0.0,
-    distance: options.Distance = None,
-    absorption: options.Absorption = None,
+    choosing: options.Choosing,
+    preparing: options.Preparing,
+    aggregating: options.Aggregating,
+    resuming: options.Resuming,
+    talking: options.Talking,
     record: options.RecordFile = None,
     force: options.Force = False,
-    checkpoint: options.CheckpointFile = None,
-    checkpoint_every: options.CheckpointEvery = 60.0,
     jobs: options.Jobs = 1,
-    quiet: options.Quiet = False,
-    as_json: options.Json = False,
 ) -> None:
     """Aggregate the rows of files into a file of cluster features.
 
@@ -66,21 +55,13 @@ def aggregate(
       silverbirch merge part-*.sb -o all.sb
     """
     with usage():
-        names: dict[str, Any] = {"metric": metric, "distance": distance, "absorption": absorption}
-        model = AggregateModel(
-            max_leaves=max_leaves,
-            max_memory=model_memory(max_memory),
-            threshold=threshold,
-            n_jobs=jobs,
-            **names,
-        )
-        model._new_tree()  # checks the parameters before anything is read
-    reading = Reading(inputs, columns, numeric_only, id_column, Preparation(missing, scale, metric))
+        parameters = asdict(aggregating) | {"max_memory": model_memory(aggregating.max_memory)}
+        model = AggregateModel(n_jobs=jobs, **parameters | {"metric": preparing.metric})
+        tree = model._new_tree()  # checks the parameters before anything is read
+    reading = Reading(inputs, choosing, Preparation(**asdict(preparing)))
     outputs = Outputs({"features": out, "record": record}, force)
-    parameters = parameters_of(model._new_tree()) | {"max_memory": max_memory} | reading.parameters()
-    job = Job(
-        reading, model, outputs, Record("aggregate", parameters), Voice(quiet, as_json), checkpoint, checkpoint_every
-    )
+    parameters = parameters_of(tree) | {"max_memory": aggregating.max_memory} | reading.parameters()
+    job = Job(reading, model, outputs, Record("aggregate", parameters), Voice(talking), resuming)
     aggregation = job.aggregate()
     job.record.outputs = outputs.wanted()
     state = job.run_state(aggregation)
@@ -92,15 +73,13 @@ def aggregate(
     say_run(job.voice, job.record, state)
 
 
-@failing_cleanly
 def merge(
     inputs: FeatureFiles,
     out: options.Out,
+    talking: options.Talking,
     max_leaves: options.MaxLeaves = 25_000,
     max_memory: options.MaxMemory = None,
     force: options.Force = False,
-    quiet: options.Quiet = False,
-    as_json: options.Json = False,
 ) -> None:
     """Merge the cluster features of several files into one file.
 
@@ -109,7 +88,7 @@ def merge(
 
     Example: silverbirch merge part-*.sb -o all.sb
     """
-    voice, outputs = Voice(quiet, as_json), Outputs({"features": out}, force)
+    voice, outputs = Voice(talking), Outputs({"features": out}, force)
     with usage():
         tree = CFTree(max_leaves=max_leaves, max_memory=model_memory(max_memory))
     outputs.check(inputs)

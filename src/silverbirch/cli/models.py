@@ -20,8 +20,8 @@ from ..storage import container
 from ..storage.loading import restored
 from . import options
 from .aggregating import Outputs
-from .console import Voice, failing_cleanly, usage
-from .cutting import Cut
+from .console import Voice, usage
+from .cutting import Cutting
 from .facts import file_facts
 from .results import write_labels, write_model, write_page
 from .summary import listed, say_clusters
@@ -35,16 +35,11 @@ Rows = Annotated[
 ]
 
 
-@failing_cleanly
 def cut(
     model: ModelFile,
+    cutting: Cutting,
+    talking: options.Talking,
     inputs: Rows = None,
-    clusters: options.Clusters = None,
-    height: options.Height = None,
-    cut_method: options.CutMethod = "level",
-    min_size: options.MinSize = None,
-    max_size: options.MaxSize = None,
-    noise: options.Noise = False,
     labels: options.Labels = None,
     id_column: options.IdColumn = None,
     no_ids: Annotated[
@@ -56,8 +51,6 @@ def cut(
     page: options.Page = None,
     force: options.Force = False,
     jobs: options.Jobs = 1,
-    quiet: options.Quiet = False,
-    as_json: options.Json = False,
 ) -> None:
     """Cut the dendrogram of a model at another level and label rows. Nothing is clustered again.
 
@@ -71,15 +64,14 @@ def cut(
       silverbirch cut run.sb --height 3.5 --labels leaves.csv      # a label for each feature of the model
     """
     with usage():
-        where = Cut(clusters, height, cut_method, min_size, max_size, noise)
-        where.check(labels)
-        if not where.is_given:
+        cutting.check(labels)
+        if not cutting.is_given:
             raise ValueError("no cut is given: give -k, --height, --max-size or --cut-method")
         if no_ids and id_column is not None:
             raise ValueError("--no-ids and --id-column contradict each other: give only one of them")
         if inputs and labels is None:
             raise ValueError("rows are given but no file for their labels: add --labels")
-    voice = Voice(quiet, as_json)
+    voice = Voice(talking)
     estimator, state = read_model(model)
     id_column = None if no_ids else id_column or state.id_column
     outputs = Outputs({"labels": labels, "model": new_model, "report": page}, force, id_column if inputs else None)
@@ -87,9 +79,9 @@ def cut(
     files_read = [file["name"] for file in source.fingerprint() or []] if source is not None else []
     # --model may name the model file itself, which has been read already.
     outputs.check(files_read if new_model is not None and _same_file(new_model, model) else [str(model), *files_read])
-    record = Record("cut", where.parameters(), [{"name": str(model)}, *({"name": name} for name in inputs or [])])
+    record = Record("cut", cutting.parameters(), [{"name": str(model)}, *({"name": name} for name in inputs or [])])
     with record.phase("cut"):
-        where.apply(estimator.set_params(n_jobs=jobs))
+        cutting.apply(estimator.set_params(n_jobs=jobs))
     record.counts |= {"rows": estimator.tree_.n_points, "features": estimator.tree_.n_leaves}
     record.counts["clusters"] = estimator.n_clusters_
     record.outputs = outputs.wanted()
@@ -103,16 +95,10 @@ def cut(
     say_clusters(voice, record, state, estimator)
 
 
-@failing_cleanly
 def report(
     model: ModelFile,
     out: options.Out,
-    clusters: options.Clusters = None,
-    height: options.Height = None,
-    cut_method: options.CutMethod = "level",
-    min_size: options.MinSize = None,
-    max_size: options.MaxSize = None,
-    noise: options.Noise = False,
+    cutting: Cutting,
     record: Annotated[
         Path | None, typer.Option(help="The file of `cluster --record`; adds times and memory to the report.")
     ] = None,
@@ -123,16 +109,14 @@ def report(
     Example: silverbirch report run.sb -o run.html
     """
     with usage():
-        where = Cut(clusters, height, cut_method, min_size, max_size, noise)
-        where.check(None)
+        cutting.check(None)
     Outputs({"report": out}, force).check([str(model)] if record is None else [str(model), str(record)])
     estimator, state = read_model(model)
-    if where.is_given:
-        where.apply(estimator)
+    if cutting.is_given:
+        cutting.apply(estimator)
     write_page(out, estimator, state, state.record if record is None else _read_record(record))
 
 
-@failing_cleanly
 def info(
     file: Annotated[
         Path, typer.Argument(metavar="FILE", help="A file of a model, features, a tree, a dendrogram or a checkpoint.")
@@ -143,7 +127,7 @@ def info(
 
     Example: silverbirch info run.sb
     """
-    voice = Voice(quiet=False, as_json=as_json)
+    voice = Voice(options.Talking(as_json=as_json))
     facts = file_facts(file)
     voice.table([(name, _text(value)) for name, value in facts.items()])
     voice.give(facts)

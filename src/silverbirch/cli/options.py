@@ -1,6 +1,10 @@
-"""The options that commands share: name, meaning and help text."""
+"""The options that commands share: name, meaning and help text.
+
+Options that go together are the fields of a dataclass, a group: see `grouping`.
+"""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -196,3 +200,57 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", rich_help_panel=RUN, help=
 Json = Annotated[
     bool, typer.Option("--json", rich_help_panel=RUN, help="Print the record of the run as JSON, and nothing else.")
 ]
+
+
+@dataclass(frozen=True)
+class Choosing:
+    """Which columns are read."""
+
+    columns: Columns = None
+    numeric_only: NumericOnly = False
+    id_column: IdColumn = None
+
+
+@dataclass(frozen=True)
+class Preparing:
+    """How rows are prepared before the tree takes them."""
+
+    missing: Missing = "error"
+    scale: Scale = "none"
+    metric: Metric = "euclidean"
+
+
+@dataclass(frozen=True)
+class Aggregating:
+    """How rows become cluster features."""
+
+    max_leaves: MaxLeaves = 25_000
+    max_memory: MaxMemory = None
+    threshold: Threshold = 0.0
+    distance: Distance = None
+    absorption: Absorption = None
+
+
+@dataclass(frozen=True)
+class Linking:
+    """How cluster features become a dendrogram."""
+
+    linkage: Linkage = "ward"
+    mode: Mode = "linkage"
+    algorithm: Algorithm = "auto"
+
+
+@dataclass(frozen=True)
+class Resuming:
+    """Where and how often the state of a run is stored."""
+
+    checkpoint: CheckpointFile = None
+    checkpoint_every: CheckpointEvery = 60.0
+
+
+@dataclass(frozen=True)
+class Talking:
+    """What is printed."""
+
+    quiet: Quiet = False
+    as_json: Json = False

@@ -1,0 +1,52 @@
+"""Groups of options: the shell sees the fields, the command gets the dataclass."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from silverbirch.cli.grouping import grouped
+
+
+@dataclass(frozen=True)
+class Sizes:
+    least: Annotated[int, typer.Option("--least", "-l")] = 1
+    most: int = 9
+
+
+def command_with_groups(seen):
+    def command(name: str, sizes: Sizes, loud: bool = False) -> None:
+        seen.append((name, sizes, loud))
+
+    app = typer.Typer()
+    app.command()(grouped(command))
+    return app
+
+
+@pytest.mark.parametrize(
+    ("arguments", "given"),
+    [
+        (["a"], ("a", Sizes(), False)),
+        (["a", "-l", "3"], ("a", Sizes(least=3), False)),
+        (["--most", "4", "a", "--loud"], ("a", Sizes(most=4), True)),
+    ],
+)
+def test_the_fields_of_a_group_are_options_and_arrive_as_one_object(arguments, given):
+    seen = []
+    result = CliRunner().invoke(command_with_groups(seen), arguments)
+    assert result.exit_code == 0, result.output
+    assert seen == [given]
+
+
+def test_two_groups_cannot_share_an_option():
+    @dataclass(frozen=True)
+    class Others:
+        most: int = 3
+
+    def command(sizes: Sizes, others: Others) -> None: ...
+
+    command.__annotations__ = {"sizes": Sizes, "others": Others, "return": None}
+    with pytest.raises(ValueError, match="duplicate"):
+        grouped(command)
