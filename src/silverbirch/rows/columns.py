@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import Rows
+from ..wording import parameter
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,13 +44,14 @@ class Request(NamedTuple):
             columns = [columns]
         wanted = None if columns is None else tuple(str(column) for column in columns)
         if wanted is not None and not wanted:
-            raise ValueError("columns is empty: name at least one column, or leave it out for all")
+            raise ValueError(f"{parameter('columns')} is empty: name at least one column, or leave it out for all")
         if wanted is not None and len(set(wanted)) < len(wanted):
             twice = next(name for name in wanted if wanted.count(name) > 1)
-            raise ValueError(f"columns names {twice!r} twice: name each column once")
+            raise ValueError(f"{parameter('columns')} names {twice!r} twice: name each column once")
         if id_column is not None and wanted is not None and str(id_column) in wanted:
             raise ValueError(
-                f"id_column={id_column!r} is also in columns: an id is not clustered; leave it out of columns"
+                f"{parameter('id_column', id_column)} is also in {parameter('columns')}: an id is not clustered; leave "
+                f"it out of {parameter('columns')}"
             )
         return cls(wanted, numeric_only, None if id_column is None else str(id_column))
 
@@ -159,7 +161,7 @@ def _check_no_index(label: str, names: tuple[str, ...]) -> None:
         if name == "" or re.fullmatch(r"__index_level_\d+__|Unnamed: \d+", name):
             raise ValueError(
                 f"{label} has a column named {name!r}, which looks like the row numbers of pandas: name the columns to "
-                f"read by columns= (--columns), or take it for the ids by id_column={name!r} (--id-column)"
+                f"read by {parameter('columns', ...)}, or take it for the ids by {parameter('id_column', name)}"
             )
 
 
@@ -175,7 +177,8 @@ def _check_same(
         more = [name for name in have if name not in ignored]
         if more:
             raise ValueError(
-                f"{label} has column {_listed(more)}, which {first} does not have: choose by columns= (--columns)"
+                f"{label} has column {_listed(more)}, which {first} does not have: choose by "
+                f"{parameter('columns', ...)}"
             )
 
 
