@@ -5,7 +5,7 @@
     rows_of_table -- all rows of a data frame or of another table (`is_table`) as one array
 
     RowSource     -- iterable; names, n_rows, chunks(begin), checked, place, fraction, fingerprint, extremes
-    Chunk         -- rows, weight, ids, begin and end, whether the values were checked
+    Chunk         -- rows, weight, kept columns with ids, begin and end, whether the values were checked
     Position      -- number of the file and row in the file; START is the first row
 
 Modules: `source` (RowSource, Chunk), `opening` (which source an input becomes), `table_source`, `chunk_source` and

@@ -33,25 +33,27 @@ class Field(NamedTuple):
 class Request(NamedTuple):
     """The user's choice of columns."""
 
-    columns: tuple[str, ...] | None
-    numeric_only: bool
-    id_column: str | None
+    columns: tuple[str, ...] | None = None
+    numeric_only: bool = False
+    id_column: str | None = None
+    keep: tuple[str, ...] = ()  # given beside the rows; clustered only if `columns` names them, too
 
     @classmethod
-    def of(cls, columns: Any, numeric_only: bool, id_column: Any) -> Request:
-        if isinstance(columns, str | int | np.integer):
-            columns = [columns]
-        wanted = None if columns is None else tuple(str(column) for column in columns)
+    def of(cls, columns: Any, numeric_only: bool, id_column: Any, keep: Any) -> Request:
+        wanted = None if columns is None else _names(columns, "columns")
         if wanted is not None and not wanted:
             raise ValueError("columns is empty: name at least one column, or leave it out for all")
-        if wanted is not None and len(set(wanted)) < len(wanted):
-            twice = next(name for name in wanted if wanted.count(name) > 1)
-            raise ValueError(f"columns names {twice!r} twice: name each column once")
         if id_column is not None and wanted is not None and str(id_column) in wanted:
             raise ValueError(
                 f"id_column={id_column!r} is also in columns: an id is not clustered; leave it out of columns"
             )
-        return cls(wanted, numeric_only, None if id_column is None else str(id_column))
+        kept = () if keep is None else _names(keep, "keep")
+        return cls(wanted, numeric_only, None if id_column is None else str(id_column), kept)
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """The columns that are given beside the rows, the ids first."""
+        return tuple(dict.fromkeys([*([] if self.id_column is None else [self.id_column]), *self.keep]))
 
     def of_tables(self, fields: Sequence[Field]) -> Request:
         """The request by the names in the tables: 'e[0]', 'e[1]', … of a column of lists become 'e'."""
@@ -62,20 +64,29 @@ class Request(NamedTuple):
         return self._replace(columns=tuple(found))
 
 
+def _names(given: Any, parameter: str) -> tuple[str, ...]:
+    names = tuple(map(str, [given] if isinstance(given, str | int | np.integer) else given))
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{parameter} names {twice!r} twice: name each column once")
+    return names
+
+
 class Wanted(NamedTuple):
     """The columns to read from every table of an input."""
 
     names: tuple[str, ...]
     dtype: np.dtype[Any]
-    id_column: str | None
     widths: tuple[int | None, ...]  # for each name the length of its lists; None if it holds no lists
+    kept: tuple[str, ...] = ()  # given beside the rows, the ids first
+    id_column: str | None = None
 
     def with_ids(self, wished: bool) -> Wanted:
-        return self if wished else self._replace(id_column=None)
+        return self if wished else self._replace(kept=(), id_column=None)
 
     @property
     def all_names(self) -> list[str]:
-        return [*self.names] if self.id_column is None else [*self.names, self.id_column]
+        return list(dict.fromkeys([*self.names, *self.kept]))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -105,7 +116,7 @@ def choose(tables: Sequence[tuple[str, Sequence[Field]]], request: Request) -> W
         names = request.columns
     else:
         names = tuple(
-            f.name for f in first if f.name != request.id_column and not (request.numeric_only and f.name in text)
+            f.name for f in first if f.name not in request.beside and not (request.numeric_only and f.name in text)
         )
     among_names = set(names)
     chosen = [(own_label, field) for own_label, fields in tables for field in fields if field.name in among_names]
@@ -119,7 +130,8 @@ def choose(tables: Sequence[tuple[str, Sequence[Field]]], request: Request) -> W
     for own_label, fields in tables[1:]:
         _check_same(own_label, fields, label, names, text, request)
     dtype = np.dtype(np.float32 if all(field.single for _, field in chosen) else np.float64)
-    return Wanted(names, dtype, request.id_column, tuple({f.name: f.width for f in first}[name] for name in names))
+    widths = {field.name: field.width for field in first}
+    return Wanted(names, dtype, tuple(widths[name] for name in names), request.beside, request.id_column)
 
 
 def check_widths(wanted: Wanted, request: Request) -> None:
@@ -144,7 +156,7 @@ def _check_fields(label: str, fields: Sequence[Field], request: Request) -> None
     have = Counter(field.name for field in fields)
     if not have:
         raise ValueError(f"{label} has no columns")
-    asked = [*(request.columns or ()), *([] if request.id_column is None else [request.id_column])]
+    asked = [*(request.columns or ()), *request.beside]
     absent = [name for name in asked if name not in have]
     if absent:
         raise ValueError(f"{label} has no column {_listed(absent)}; it has {_listed(have)}")
@@ -171,7 +183,7 @@ def _check_same(
     if absent:
         raise ValueError(f"{label} has no column {_listed(absent)}, which {first} has: all files need the same columns")
     if request.columns is None:
-        ignored = {*names, request.id_column, *(text if request.numeric_only else ())}
+        ignored = {*names, *request.beside, *(text if request.numeric_only else ())}
         more = [name for name in have if name not in ignored]
         if more:
             raise ValueError(
@@ -328,8 +340,16 @@ def _view(values: pa.Array) -> NDArray[Any]:
     return np.frombuffer(values.buffers()[1], dtype, len(values), values.offset * dtype.itemsize)
 
 
-def ids_of(table: pa.Table, name: str) -> pa.Array:
-    return _whole(table.column(name))
+def kept_of(table: pa.Table, wanted: Wanted) -> pa.RecordBatch | None:
+    """The columns to give beside the rows, without dictionaries, which may differ from chunk to chunk."""
+    import pyarrow as pa
+
+    columns = [_decoded(_whole(table.column(name))) for name in wanted.kept]
+    return pa.RecordBatch.from_arrays(columns, names=list(wanted.kept)) if columns else None
+
+
+def _decoded(values: pa.Array) -> pa.Array:
+    return values.dictionary_decode() if hasattr(values, "dictionary_decode") else values
 
 
 def _whole(column: pa.ChunkedArray) -> pa.Array:
