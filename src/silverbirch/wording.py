@@ -16,10 +16,9 @@ Spelling = Callable[..., str]  # (name) or (name, value)
 
 def in_python(name: str, value: Any = _NO_VALUE) -> str:
     """The text for Python: `max_leaves`, `max_leaves=5`, or `columns=…` for the value `...`."""
-    name = name.rpartition(".")[2]
-    if value is _NO_VALUE:
-        return name
-    return f"{name}=…" if value is ... else f"{name}={value!r}"
+    function, _, name = name.rpartition(".")
+    text = name if value is _NO_VALUE else f"{name}=…" if value is ... else f"{name}={value!r}"
+    return f"{function[:-1]}…, {text})" if function.endswith("()") else text
 
 
 # Not a context variable: a thread that a command starts has to use the words of that command.
@@ -30,7 +29,8 @@ def parameter(name: str, *value: Any) -> str:
     """The text of a parameter, with its value if one is given.
 
     Where several functions have a parameter of this name, and the command line several options, the name begins with
-    that of the function, as in "linkage.method" and "cut.method".
+    that of the function, as in "linkage.method" and "cut.method". Python shows the call for "read_chunks().columns":
+    the rows may have been given to a function without this parameter.
     """
     return _spelling(name, *value)
 

@@ -50,12 +50,13 @@ def in_options(command: Callable[..., None] | None = None) -> Iterator[None]:
     own = None if command is None else options_of(command)
 
     def spelling(name: str, *value: Any) -> str:
-        if name not in OPTIONS:
+        known = OPTIONS.get(name) or OPTIONS.get(name.rpartition(".")[2])
+        if known is None:
             return in_python(name, *value)
-        option = OPTIONS[name]
+        option = known
         if value and value[0] is not ... and value[0] is not True:
             option += f" {_shell_word(value[0])}"
-        return option if own is None or OPTIONS[name] in own else f"{option} of `cluster`"
+        return option if own is None or known in own else f"{option} of `cluster`"
 
     with spelled(spelling):
         yield
