@@ -56,6 +56,10 @@ class Aggregation:
     def tree(self) -> CFTree | None:
         return getattr(self.model, "tree_", None)
 
+    @property
+    def progress(self) -> str:
+        return f"row {self.rows:,}" + ("" if self.stage == "tree" else " of the first pass")
+
     def run(self, after_chunk: Callable[[Aggregation], Any]) -> None:
         """Continues from the current position; calls `after_chunk` after each chunk."""
         self.preparation = self.preparation.from_metadata(self.source)

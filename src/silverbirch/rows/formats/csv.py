@@ -24,11 +24,11 @@ class CsvTable(FileTable):
     """A CSV or TSV file. The first block decides which columns are numbers.
 
     All numbers are read as float64, because a column that begins with whole numbers may continue with fractions. Ids
-    are read as text.
+    and other kept columns are read as text.
     """
 
     suffixes = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst")
-    ids_are_text = True
+    keeps_text = True
 
     def __init__(self, path: Path) -> None:
         self._tabs = ".tsv" in "".join(path.suffixes[-2:]).lower()
@@ -110,7 +110,7 @@ class CsvTable(FileTable):
     def _types(self, wanted: Wanted) -> dict[str, Any]:
         pa = needed("pyarrow")
         types = {name: pa.bool_() if name in self._booleans else pa.float64() for name in wanted.names}
-        return types if wanted.id_column is None else {**types, wanted.id_column: pa.string()}
+        return dict.fromkeys(wanted.kept, pa.string()) | types
 
     @contextlib.contextmanager
     def _saying_which_column(self) -> Iterator[None]:
