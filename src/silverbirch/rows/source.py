@@ -67,6 +67,7 @@ class RowSource(ABC):
     n_rows : number of rows; None if it is not known before all rows are read
     repeatable : whether the source can be read again, as files can and generators cannot
     in_memory : whether the rows are in memory already
+    weight_column : name of the column that holds the weights of the rows; None without one
     """
 
     names: tuple[str, ...] | None
@@ -74,6 +75,7 @@ class RowSource(ABC):
     n_rows: int | None
     repeatable: bool
     in_memory: bool = False
+    weight_column: str | None = None
 
     @abstractmethod
     def chunks(self, begin: Position = START, *, with_ids: bool = False) -> Iterator[Chunk]:
@@ -131,6 +133,7 @@ class DerivedSource(RowSource):
         self._source = source
         self.names, self.n_dimensions = source.names, source.n_dimensions
         self.n_rows, self.repeatable, self.in_memory = source.n_rows, source.repeatable, source.in_memory
+        self.weight_column = source.weight_column
 
     def place(self, position: Position) -> str:
         return self._source.place(position)
