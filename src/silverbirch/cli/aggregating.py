@@ -13,6 +13,7 @@ from ..model import AggregateModel
 from ..pipeline.aggregation import Aggregation
 from ..pipeline.labels import check_labels
 from ..pipeline.preparation import Preparation
+from ..pipeline.prepared_source import PreparedSource
 from ..pipeline.provenance import RunState
 from ..pipeline.record import Record
 from ..plot import check_drawing
@@ -23,7 +24,7 @@ from ..storage.locks import one_run_only
 from ..storage.tree import parameters_of
 from .console import Voice
 from .options import Choosing, Resuming
-from .progress import pass_progress
+from .progress import model_progress, pass_progress
 
 
 @dataclass(frozen=True)
@@ -106,6 +107,7 @@ class Job:
     def aggregate(self) -> Aggregation:
         source = self.reading.open()
         self.record.input = source.fingerprint() or []
+        self.model._check_can_refine(source)
         aggregation = Aggregation(source, self.model, self.reading.preparation)
         checkpoint = self._checkpoint()
         own = [] if checkpoint is None else checkpoint.resume(aggregation)
@@ -120,10 +122,13 @@ class Job:
         self.model = aggregation.model
         if checkpoint is not None:  # the outputs are written from here on
             checkpoint.write(aggregation)
+        if self.model.refine:
+            with self.record.phase("refine"), model_progress(self.voice.shows_progress, self.model):
+                self.model._refine(PreparedSource(source, aggregation.preparation))
         tree = self.model.tree_
         self.record.counts |= asdict(aggregation.counts) | {
-            "columns": tree.features.n_dimensions,
-            "features": tree.n_leaves,
+            "columns": self.model.n_features_in_,
+            "features": len(self.model.features_),
             "rebuilds": tree.n_rebuilds,
             "threshold": tree.threshold,
         }
@@ -146,7 +151,8 @@ class Job:
         identity = {
             "input": self.record.input,
             "preparation": {name: value for name, value in self.reading.parameters().items() if name != "id_column"},
-            "tree": parameters_of(self.model._new_tree()),
+            "tree": parameters_of(self.model._new_tree())
+            | {"projection": self.model.projection, "refine": self.model.refine},
         }
         outputs = list(self.outputs.wanted().values())
         return Checkpoint(

@@ -18,10 +18,12 @@ from .aggregating import Job, Outputs, Reading
 from .console import Voice, usage
 from .cutting import Cutting
 from .features import insert_features, read_features
+from .progress import model_progress
 from .results import write_labels, write_model, write_page, write_record
-from .summary import say_clusters
+from .summary import add_cut, say_clusters, say_suggestion, say_uncut
 
 _FEATURES = ".sb"
+_MOST_INPUTS = 3  # that the line on how to cut names
 
 
 def cluster(
@@ -39,6 +41,7 @@ def cluster(
     record: options.RecordFile = None,
     force: options.Force = False,
     jobs: options.Jobs = 1,
+    projection: options.Projection = None,
 ) -> None:
     """Cluster the rows of files; write a label for every row, a model file and a report.
 
@@ -63,19 +66,23 @@ def cluster(
         estimator = AggregateModel(
             cutting.clusters,
             distance_threshold=cutting.height,
+            projection=projection,
             n_jobs=jobs,
             **parameters,
         )
         estimator._new_tree()  # checks the parameters before anything is read
     reading = Reading(inputs, choosing, Preparation(**asdict(preparing)))
     outputs = Outputs({"labels": labels, "model": model, "report": page, "record": record}, force, choosing.id_column)
-    parameters = estimator.get_params() | cutting.options | {"max_memory": aggregating.max_memory}
+    parameters = estimator.get_params() | cutting.parameters() | {"max_memory": aggregating.max_memory}
     whole = Record("cluster", parameters | reading.parameters(), outputs=outputs.wanted())
     job = Job(reading, estimator, outputs, whole, Voice(talking), resuming)
     of_features = any(name.endswith(_FEATURES) for name in inputs)
     with job.resumable():
         state = _cluster_features(job, cutting) if of_features else _cluster_rows(job, cutting)
-    say_clusters(job.voice, job.record, state, job.model)
+    if job.model._is_cut:
+        say_clusters(job.voice, job.record, state, job.model)
+    else:
+        say_uncut(job.voice, job.record, state, _how_to_cut(job))
 
 
 def _cluster_rows(job: Job, cutting: Cutting) -> RunState:
@@ -87,6 +94,9 @@ def _cluster_rows(job: Job, cutting: Cutting) -> RunState:
     if labels is not None:
         counter = LeafCounter(job.model.features_)
         with job.record.phase("label"), _saying_how_to_label_later(job, cutting):
+            if not job.model._is_cut:
+                reason = job.record.found["suggestion"]["reason"]
+                raise ValueError(f"no labels are written, because there is no clear number of clusters: {reason}")
             job.record.counts |= write_labels(labels, aggregation.source, state, job.model, job.voice, counter)
         job.model._count_labelled(counter)
         _write(job, state)  # again, with what is known of the labelled rows
@@ -110,6 +120,16 @@ def _saying_how_to_label_later(job: Job, cutting: Cutting) -> Iterator[None]:
         raise
 
 
+def _how_to_cut(job: Job) -> str:
+    model, inputs = job.outputs.paths["model"], job.reading.inputs
+    if model is None:
+        return (
+            "To cut: add -k, --height or --choose-k, or write a --model and `silverbirch cut` it as often as you like."
+        )
+    rows = "INPUT…" if len(inputs) > _MOST_INPUTS or inputs[0].endswith(_FEATURES) else shlex.join(inputs)
+    return f"To cut: silverbirch cut {shlex.quote(str(model))} {rows} -k K --labels FILE"
+
+
 def _cluster_features(job: Job, cutting: Cutting) -> RunState:
     with usage():
         if not all(name.endswith(_FEATURES) for name in job.reading.inputs):
@@ -120,6 +140,10 @@ def _cluster_features(job: Job, cutting: Cutting) -> RunState:
             raise ValueError("features have no rows to label: write a --model, then `silverbirch cut` it on the rows")
         if job.resuming.checkpoint is not None or job.reading != Reading(job.reading.inputs):
             raise ValueError("the rows were chosen and prepared when they were aggregated: leave those options out")
+        if job.model.refine or job.model.projection is not None:
+            raise ValueError(
+                "--refine and --projection need the rows: features do not have them; leave the options out"
+            )
     job.outputs.check(job.reading.inputs)
     job.record.input = [{"name": name} for name in job.reading.inputs]
     job.model.set_params(metric=read_features(job.reading.inputs[0])[1].preparation.metric)
@@ -133,12 +157,10 @@ def _cluster_features(job: Job, cutting: Cutting) -> RunState:
 
 
 def _cluster(job: Job, cutting: Cutting) -> None:
-    job.model.progress = job.voice.shows_progress
-    with job.record.phase("cluster"):
-        if cutting.options:
-            cutting.apply(job.model)
-        job.record.counts["clusters"] = job.model.n_clusters_
-    job.model.progress = False
+    with job.record.phase("cluster"), model_progress(job.voice.shows_progress, job.model):
+        suggestion = cutting.apply(job.model)
+        add_cut(job.record, job.model, suggestion)
+    say_suggestion(job.voice, suggestion)
 
 
 def _write(job: Job, state: RunState) -> None:

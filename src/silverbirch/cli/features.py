@@ -60,7 +60,11 @@ def aggregate(
         tree = model._new_tree()  # checks the parameters before anything is read
     reading = Reading(inputs, choosing, Preparation(**asdict(preparing)))
     outputs = Outputs({"features": out, "record": record}, force)
-    parameters = parameters_of(tree) | {"max_memory": aggregating.max_memory} | reading.parameters()
+    parameters = (
+        parameters_of(tree)
+        | {"max_memory": aggregating.max_memory, "refine": aggregating.refine}
+        | reading.parameters()
+    )
     job = Job(reading, model, outputs, Record("aggregate", parameters), Voice(talking), resuming)
     with job.resumable():
         aggregation = job.aggregate()

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ..dendrogram.suggestion import Suggestion
 from ..errors import ModelFileError
 from ..model import AggregateModel
 from ..pipeline.labels import label_writer
@@ -24,7 +25,7 @@ from .console import Voice, usage
 from .cutting import Cutting
 from .facts import file_facts
 from .results import write_labels, write_model, write_page
-from .summary import listed, say_clusters
+from .summary import add_cut, listed, say_clusters, say_suggestion
 
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that `silverbirch cluster --model` wrote.")]
 Rows = Annotated[
@@ -81,9 +82,11 @@ def cut(
     outputs.check(files_read if new_model is not None and _same_file(new_model, model) else [str(model), *files_read])
     record = Record("cut", cutting.parameters(), [{"name": str(model)}, *({"name": name} for name in inputs or [])])
     with record.phase("cut"):
-        cutting.apply(estimator.set_params(n_jobs=jobs))
-    record.counts |= {"rows": estimator.tree_.n_points, "features": estimator.tree_.n_leaves}
-    record.counts["clusters"] = estimator.n_clusters_
+        suggestion = cutting.apply(estimator.set_params(n_jobs=jobs))
+    say_suggestion(voice, suggestion)
+    _require_number(suggestion)
+    record.counts |= {"rows": estimator.tree_.n_points, "features": len(estimator.features_)}
+    add_cut(record, estimator, suggestion)
     record.outputs = outputs.wanted()
     if new_model is not None:
         write_model(new_model, estimator, state)
@@ -113,7 +116,7 @@ def report(
     Outputs({"report": out}, force).check([str(model)] if record is None else [str(model), str(record)])
     estimator, state = read_model(model)
     if cutting.is_given:
-        cutting.apply(estimator)
+        _require_number(cutting.apply(estimator))
     write_page(out, estimator, state, state.record if record is None else _read_record(record))
 
 
@@ -129,7 +132,7 @@ def info(
     """
     voice = Voice(options.Talking(as_json=as_json))
     facts = file_facts(file)
-    voice.table([(name, _text(value)) for name, value in facts.items()])
+    voice.table([(name, "not cut" if value is None else _text(value)) for name, value in facts.items()])
     voice.give(facts)
 
 
@@ -138,8 +141,14 @@ def read_model(path: Path) -> tuple[AggregateModel, RunState]:
     kind, state, arrays = container.read(path)
     if kind != "model":
         raise ModelFileError(f"{path} is a file of the kind {kind!r}, not a model: `silverbirch cluster` makes models")
-    model = restored(path, kind, state, arrays)
+    model: AggregateModel = restored(path, kind, state, arrays)
+    model.progress = False  # the command line shows its own
     return model, RunState.of_file(path, state, arrays, model.n_features_in_)
+
+
+def _require_number(suggestion: Suggestion | None) -> None:
+    if suggestion is not None and suggestion.n_clusters is None:
+        raise ValueError(f"there is no clear number of clusters: {suggestion.reason}; give -k or --height")
 
 
 def _write_labels(

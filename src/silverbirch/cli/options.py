@@ -64,6 +64,21 @@ Clusters = Annotated[
 Height = Annotated[
     float | None, typer.Option(min=0.0, rich_help_panel=CUT, help="Cut at this height of the dendrogram.")
 ]
+ChooseK = Annotated[
+    bool,
+    typer.Option(
+        "--choose-k",
+        rich_help_panel=CUT,
+        help="Cut into the number of clusters that most criteria agree on, and print their scores. If they do not "
+        "agree, the dendrogram is not cut.",
+    ),
+]
+KMax = Annotated[
+    int,
+    typer.Option(
+        metavar="NUMBER", min=3, rich_help_panel=CUT, help="The largest number of clusters that --choose-k considers."
+    ),
+]
 CutMethod = Annotated[
     str,
     _choice(
@@ -132,6 +147,16 @@ Metric = Annotated[
         "cosine and correlation compare directions of rows. Heights of ward, centroid and median are then Euclidean.",
     ),
 ]
+Projection = Annotated[
+    int | None,
+    typer.Option(
+        metavar="COLUMNS",
+        min=1,
+        rich_help_panel=INPUT,
+        help="Project rows of very many columns to this many at random. Squared distances then have a relative error "
+        "of about √(2 / COLUMNS).",
+    ),
+]
 MaxLeaves = Annotated[
     int,
     typer.Option(min=1, rich_help_panel=TREE, help="Largest number of cluster features, the leaves of the dendrogram."),
@@ -158,6 +183,15 @@ Distance = Annotated[
     ),
 ]
 Absorption = Annotated[str | None, _choice(ABSORPTIONS, ("--absorption",), TREE, "The size that --threshold bounds.")]
+Refine = Annotated[
+    int,
+    typer.Option(
+        metavar="PASSES",
+        min=0,
+        rich_help_panel=TREE,
+        help="So many more passes over the input improve the features: each counts every row in its nearest feature.",
+    ),
+]
 Linkage = Annotated[
     str,
     _choice(
@@ -231,6 +265,7 @@ class Aggregating:
     threshold: Threshold = 0.0
     distance: Distance = None
     absorption: Absorption = None
+    refine: Refine = 0
 
 
 @dataclass(frozen=True)
