@@ -25,6 +25,7 @@ def cluster(
     inputs: options.Inputs,
     cutting: Cutting,
     choosing: options.Choosing,
+    parsing: options.Parsing,
     preparing: options.Preparing,
     aggregating: options.Aggregating,
     linking: options.Linking,
@@ -49,6 +50,8 @@ def cluster(
 
       silverbirch cluster day-*.csv -k 20 --columns x,y,z --id-column id --scale standard --labels labels.csv
 
+      zcat day-*.csv.gz | silverbirch cluster - --format csv -k 20 --model run.sb
+
       silverbirch cluster all.sb -k 500 --model run.sb      # features from `aggregate` and `merge`
     """
     with usage():
@@ -64,7 +67,7 @@ def cluster(
             **parameters,
         )
         estimator._new_tree()  # checks the parameters before anything is read
-    reading = Reading(inputs, choosing, Preparation(**asdict(preparing)))
+    reading = Reading(inputs, choosing, Preparation(**asdict(preparing)), parsing)
     outputs = Outputs({"labels": labels, "model": model, "report": page, "record": record}, force, choosing.id_column)
     parameters = estimator.get_params() | cutting.options | {"max_memory": aggregating.max_memory}
     whole = Record("cluster", parameters | reading.parameters(), outputs=outputs.wanted())

@@ -22,6 +22,8 @@ class TableSource(RowSource):
         self._tables = tables
         _check_names(tables)
         self._wanted = chosen(tables, request)
+        for table in tables:
+            table.check(self._wanted)
         self.names = self._wanted.columns if tables[0].named else None
         self.n_dimensions = len(self._wanted.columns)
         counts = [table.n_rows for table in tables]
@@ -31,8 +33,8 @@ class TableSource(RowSource):
         self._used = False
         self._ids_as_text = len(_id_types(tables, self._wanted.id_column)) > 1
         self._chunk_rows = chunk_rows or usual_chunk_rows(self.n_dimensions)
-        self._files = [table for table in tables if hasattr(table, "path")]
-        self._opened = [_fingerprint(table) for table in self._files]
+        self._files = [table for table in tables if hasattr(table, "file")]
+        self._opened = [table.file.fingerprint() for table in self._files]
         if self.n_rows == 0:
             raise ValueError(f"{_and_others(tables)} has no rows: at least one is needed")
 
@@ -63,7 +65,7 @@ class TableSource(RowSource):
         """
         table = self._tables[file]
         count_differs = table.n_rows is not None and (rows > table.n_rows or (whole and rows < table.n_rows))
-        if count_differs or (whole and self._files and _fingerprint(table) != self._opened[file]):
+        if count_differs or (whole and self._files and self._files[file].file.fingerprint() != self._opened[file]):
             raise ValueError(f"{table.label} was changed while it was read: try again when no program writes to it")
 
     def place(self, position: Position) -> str:
@@ -137,11 +139,6 @@ def _id_types(tables: Sequence[Table], id_column: str | None) -> set[str]:
         for field in table.fields
         if field.name == id_column
     }
-
-
-def _fingerprint(table: Any) -> dict[str, Any]:
-    status = table.path.stat()
-    return {"name": str(table.path), "bytes": status.st_size, "mtime_ns": status.st_mtime_ns}
 
 
 def _check_names(tables: Sequence[Table]) -> None:
