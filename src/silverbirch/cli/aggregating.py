@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from ..plot import check_drawing
 from ..rows import RowSource, read_chunks
 from ..storage.atomic import check_free, remove_leftovers
 from ..storage.checkpoint import Checkpoint
+from ..storage.locks import one_run_only
 from ..storage.tree import parameters_of
 from .console import Voice
 from .options import Choosing, Parsing, Resuming
@@ -92,6 +94,18 @@ class Job:
     voice: Voice
     resuming: Resuming
 
+    @contextmanager
+    def resumable(self) -> Iterator[None]:
+        """Refuses a second run on the same checkpoint; removes the checkpoint when all outputs are written."""
+        path = self.resuming.checkpoint
+        if path is None:
+            yield
+            return
+        check_free(path, force=True)
+        with one_run_only(path):
+            yield
+            path.unlink(missing_ok=True)
+
     def aggregate(self) -> Aggregation:
         source = self.reading.open()
         self.record.input = source.fingerprint() or []
@@ -103,7 +117,7 @@ class Job:
             for path in (str(checkpoint.path), *checkpoint.outputs):
                 remove_leftovers(path)
         if aggregation.rows_of_stage:
-            self.voice.say(f"resuming after row {aggregation.rows_of_stage:,}, from {self.resuming.checkpoint}")
+            self.voice.say(f"resuming after {aggregation.progress}, from {self.resuming.checkpoint}")
         with self.record.phase("aggregate"):
             self._pass(aggregation, checkpoint)
         self.model = aggregation.model
@@ -138,7 +152,9 @@ class Job:
             "tree": parameters_of(self.model._new_tree()),
         }
         outputs = list(self.outputs.wanted().values())
-        return Checkpoint(self.resuming.checkpoint, self.resuming.checkpoint_every, identity, outputs)
+        return Checkpoint(
+            self.resuming.checkpoint, self.resuming.checkpoint_every, identity, outputs, warn=self.voice.warn
+        )
 
     def run_state(self, aggregation: Aggregation) -> RunState:
         names = aggregation.source.names
@@ -149,8 +165,3 @@ class Job:
             preparation=aggregation.preparation,
             record=self.record.result(),
         )
-
-    def finish(self) -> None:
-        """Removes the checkpoint: all outputs are written."""
-        if self.resuming.checkpoint is not None:
-            self.resuming.checkpoint.unlink(missing_ok=True)

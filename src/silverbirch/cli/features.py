@@ -63,14 +63,14 @@ def aggregate(
     outputs = Outputs({"features": out, "record": record}, force)
     parameters = parameters_of(tree) | {"max_memory": aggregating.max_memory} | reading.parameters()
     job = Job(reading, model, outputs, Record("aggregate", parameters), Voice(talking), resuming)
-    aggregation = job.aggregate()
-    job.record.outputs = outputs.wanted()
-    state = job.run_state(aggregation)
-    with job.record.phase("write"):
-        _write(str(out), job.model.features_, state)
-    if record is not None:
-        write_record(record, job.record)
-    job.finish()
+    with job.resumable():
+        aggregation = job.aggregate()
+        job.record.outputs = outputs.wanted()
+        state = job.run_state(aggregation)
+        with job.record.phase("write"):
+            _write(str(out), job.model.features_, state)
+        if record is not None:
+            write_record(record, job.record)
     say_run(job.voice, job.record, state)
 
 

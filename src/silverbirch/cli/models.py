@@ -90,13 +90,13 @@ def cut(
     record.counts |= {"rows": estimator.tree_.n_points, "features": estimator.tree_.n_leaves}
     record.counts["clusters"] = estimator.n_clusters_
     record.outputs = outputs.wanted()
-    if labels is not None:
-        with record.phase("label"):
-            record.counts |= _write_labels(labels, source, replace(state, id_column=id_column), estimator, voice)
     if new_model is not None:
         write_model(new_model, estimator, state)
     if page is not None:
         write_page(page, estimator, state, state.record)
+    if labels is not None:
+        with record.phase("label"):
+            record.counts |= _write_labels(labels, source, replace(state, id_column=id_column), estimator, voice)
     say_clusters(voice, record, state, estimator)
 
 

@@ -52,7 +52,7 @@ class ChunkSource(RowSource):
         return own._replace(widths=self._wanted.widths)
 
     def _n_fields(self) -> int:
-        return self.n_dimensions + (self._request.id_column is not None)
+        return self.n_dimensions + len(self._request.beside)
 
     def chunks(self, begin: Position = START, *, with_ids: bool = False) -> Iterator[Chunk]:
         if self._first is None:

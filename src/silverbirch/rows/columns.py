@@ -1,4 +1,4 @@
-"""Chooses the columns to read, and turns columns of Arrow into rows.
+"""Chooses the columns to read, among those of Arrow tables, arrays and frames.
 
 A column of lists is as many columns of the rows as its lists are long: 'embedding' becomes 'embedding[0]',
 'embedding[1]', ….
@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-
-from ..checks import Rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,25 +30,27 @@ class Field(NamedTuple):
 class Request(NamedTuple):
     """The user's choice of columns."""
 
-    columns: tuple[str, ...] | None
-    numeric_only: bool
-    id_column: str | None
+    columns: tuple[str, ...] | None = None
+    numeric_only: bool = False
+    id_column: str | None = None
+    keep: tuple[str, ...] = ()  # given beside the rows; clustered only if `columns` names them, too
 
     @classmethod
-    def of(cls, columns: Any, numeric_only: bool, id_column: Any) -> Request:
-        if isinstance(columns, str | int | np.integer):
-            columns = [columns]
-        wanted = None if columns is None else tuple(str(column) for column in columns)
+    def of(cls, columns: Any, numeric_only: bool, id_column: Any, keep: Any) -> Request:
+        wanted = None if columns is None else _names(columns, "columns")
         if wanted is not None and not wanted:
             raise ValueError("columns is empty: name at least one column, or leave it out for all")
-        if wanted is not None and len(set(wanted)) < len(wanted):
-            twice = next(name for name in wanted if wanted.count(name) > 1)
-            raise ValueError(f"columns names {twice!r} twice: name each column once")
         if id_column is not None and wanted is not None and str(id_column) in wanted:
             raise ValueError(
                 f"id_column={id_column!r} is also in columns: an id is not clustered; leave it out of columns"
             )
-        return cls(wanted, numeric_only, None if id_column is None else str(id_column))
+        kept = () if keep is None else _names(keep, "keep")
+        return cls(wanted, numeric_only, None if id_column is None else str(id_column), kept)
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """The columns that are given beside the rows, the ids first."""
+        return tuple(dict.fromkeys([*([] if self.id_column is None else [self.id_column]), *self.keep]))
 
     def of_tables(self, fields: Sequence[Field]) -> Request:
         """The request by the names in the tables: 'e[0]', 'e[1]', … of a column of lists become 'e'."""
@@ -62,20 +61,29 @@ class Request(NamedTuple):
         return self._replace(columns=tuple(found))
 
 
+def _names(given: Any, parameter: str) -> tuple[str, ...]:
+    names = tuple(map(str, [given] if isinstance(given, str | int | np.integer) else given))
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{parameter} names {twice!r} twice: name each column once")
+    return names
+
+
 class Wanted(NamedTuple):
     """The columns to read from every table of an input."""
 
     names: tuple[str, ...]
     dtype: np.dtype[Any]
-    id_column: str | None
     widths: tuple[int | None, ...]  # for each name the length of its lists; None if it holds no lists
+    kept: tuple[str, ...] = ()  # given beside the rows, the ids first
+    id_column: str | None = None
 
     def with_ids(self, wished: bool) -> Wanted:
-        return self if wished else self._replace(id_column=None)
+        return self if wished else self._replace(kept=(), id_column=None)
 
     @property
     def all_names(self) -> list[str]:
-        return [*self.names] if self.id_column is None else [*self.names, self.id_column]
+        return list(dict.fromkeys([*self.names, *self.kept]))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -105,7 +113,7 @@ def choose(tables: Sequence[tuple[str, Sequence[Field]]], request: Request) -> W
         names = request.columns
     else:
         names = tuple(
-            f.name for f in first if f.name != request.id_column and not (request.numeric_only and f.name in text)
+            f.name for f in first if f.name not in request.beside and not (request.numeric_only and f.name in text)
         )
     among_names = set(names)
     chosen = [(own_label, field) for own_label, fields in tables for field in fields if field.name in among_names]
@@ -119,7 +127,8 @@ def choose(tables: Sequence[tuple[str, Sequence[Field]]], request: Request) -> W
     for own_label, fields in tables[1:]:
         _check_same(own_label, fields, label, names, text, request)
     dtype = np.dtype(np.float32 if all(field.single for _, field in chosen) else np.float64)
-    return Wanted(names, dtype, request.id_column, tuple({f.name: f.width for f in first}[name] for name in names))
+    widths = {field.name: field.width for field in first}
+    return Wanted(names, dtype, tuple(widths[name] for name in names), request.beside, request.id_column)
 
 
 def check_widths(wanted: Wanted, request: Request) -> None:
@@ -144,7 +153,7 @@ def _check_fields(label: str, fields: Sequence[Field], request: Request) -> None
     have = Counter(field.name for field in fields)
     if not have:
         raise ValueError(f"{label} has no columns")
-    asked = [*(request.columns or ()), *([] if request.id_column is None else [request.id_column])]
+    asked = [*(request.columns or ()), *request.beside]
     absent = [name for name in asked if name not in have]
     if absent:
         raise ValueError(f"{label} has no column {_listed(absent)}; it has {_listed(have)}")
@@ -171,7 +180,7 @@ def _check_same(
     if absent:
         raise ValueError(f"{label} has no column {_listed(absent)}, which {first} has: all files need the same columns")
     if request.columns is None:
-        ignored = {*names, request.id_column, *(text if request.numeric_only else ())}
+        ignored = {*names, *request.beside, *(text if request.numeric_only else ())}
         more = [name for name in have if name not in ignored]
         if more:
             raise ValueError(
@@ -198,14 +207,14 @@ def _listed(names: Iterable[str], *, quote: bool = True, most: int = 8) -> str:
 
 
 def arrow_fields(schema: pa.Schema) -> tuple[Field, ...]:
-    return tuple(_arrow_field(field.name, field.type) for field in schema)
+    return tuple(arrow_field(field.name, field.type) for field in schema)
 
 
-def _arrow_field(name: str, kind: pa.DataType) -> Field:
+def arrow_field(name: str, kind: pa.DataType) -> Field:
     import pyarrow.types as types
 
-    if (lists := _list_type(kind)) is not None:
-        item = _arrow_field(name, lists.value_type)
+    if (lists := list_type(kind)) is not None:
+        item = arrow_field(name, lists.value_type)
         width = lists.list_size if types.is_fixed_size_list(lists) else 0
         return Field(name, str(kind), item.numeric and item.width is None, item.single, width)
     floating = types.is_floating(kind)
@@ -215,125 +224,13 @@ def _arrow_field(name: str, kind: pa.DataType) -> Field:
     return Field(name, str(kind), numeric, floating and not types.is_float64(kind))
 
 
-def _list_type(kind: pa.DataType) -> pa.DataType | None:
+def list_type(kind: pa.DataType) -> pa.DataType | None:
     """The type if it is one of lists, or of tensors that are stored as lists; else None."""
     import pyarrow.types as types
 
     stored = getattr(kind, "storage_type", kind)
     is_list = types.is_list(stored) or types.is_large_list(stored) or types.is_fixed_size_list(stored)
     return stored if is_list else None
-
-
-def rows_of(table: pa.Table, wanted: Wanted, place: Callable[[int], str]) -> Rows:
-    """The wanted columns side by side; NaN where a value is missing. `place` says in words where a row is."""
-    if len(wanted.names) == 1 and wanted.widths[0] is not None:  # lists that lie one after the other are not copied
-        block = _block(table, wanted.names[0], wanted.widths[0], place)
-        if isinstance(block, np.ndarray):
-            return np.require(block, wanted.dtype, ["C", "A"])
-    rows: Rows = np.empty((table.num_rows, len(wanted.columns)), dtype=wanted.dtype)
-    done = 0
-    for name, width in zip(wanted.names, wanted.widths, strict=True):
-        end = done + (1 if width is None else width)
-        rows[:, done:end] = _block(table, name, width, place)
-        done = end
-    return rows
-
-
-def _block(table: pa.Table, name: str, width: int | None, place: Callable[[int], str]) -> NDArray[Any] | float:
-    """The numbers of a column, one row for each row of the table; NaN alone if all are missing."""
-    values = _whole(table.column(name))
-    if width is not None:
-        return _lists(values, name, width, place)
-    numbers = _numbers(values, name)
-    return numbers[:, None] if isinstance(numbers, np.ndarray) else numbers
-
-
-def _lists(values: pa.Array, name: str, width: int, place: Callable[[int], str]) -> NDArray[Any] | float:
-    import pyarrow as pa
-
-    kind = values.type
-    if pa.types.is_null(kind):
-        return float("nan")
-    if _list_type(kind) is None:
-        raise ValueError(f"column {name!r} holds {kind} where lists of numbers came before: make all of them lists")
-    lists = getattr(values, "storage", values)
-    present = _present(lists)
-    lengths = _lengths(lists)
-    wrong = np.flatnonzero(present & (lengths != width))
-    if wrong.size:
-        row = int(wrong[0])
-        raise ValueError(
-            f"{place(row)}, column {name!r} has a list of {lengths[row]} numbers where {width} came before: all lists "
-            "of a column need the same length"
-        )
-    numbers = _numbers(lists.flatten(), name)  # without those of missing lists
-    if present.all():
-        return numbers.reshape(-1, width) if isinstance(numbers, np.ndarray) else numbers
-    rows = np.full((len(lists), width), np.nan, np.float32 if _arrow_field(name, kind).single else np.float64)
-    rows[present] = numbers.reshape(-1, width) if isinstance(numbers, np.ndarray) else numbers
-    return rows
-
-
-def _lengths(lists: pa.Array) -> NDArray[Any]:
-    import pyarrow as pa
-
-    if pa.types.is_fixed_size_list(lists.type):
-        return np.full(len(lists), lists.type.list_size)
-    return np.diff(_view(lists.offsets))
-
-
-def first_length(values: pa.Array) -> int | None:
-    """The length of the first list that is not missing; None if all are."""
-    lists = getattr(values, "storage", values)
-    present = np.flatnonzero(_present(lists))
-    return int(_lengths(lists)[present[0]]) if present.size else None
-
-
-def _present(values: pa.Array) -> NDArray[np.bool_]:
-    import pyarrow as pa
-
-    present: NDArray[np.bool_] = _view(values.is_valid().cast(pa.uint8())) == 1
-    return present
-
-
-def _numbers(values: pa.Array, name: str) -> NDArray[Any] | float:
-    import pyarrow as pa
-
-    kind = values.type
-    field = _arrow_field(name, kind)
-    # The type of a column of Python objects can differ from chunk to chunk.
-    if not field.numeric or field.width is not None:
-        raise ValueError(
-            f"column {name!r} holds {kind} where numbers came before: encode, fill or drop such rows first"
-        )
-    if values.null_count == len(values):
-        return float("nan")
-    if pa.types.is_boolean(kind):
-        values = values.cast(pa.uint8())
-    elif pa.types.is_decimal(kind):
-        values = values.cast(pa.float64())
-    numbers = _view(values)
-    if values.null_count:
-        single = numbers.dtype in (np.float16, np.float32)
-        numbers = numbers.astype(np.float32 if single else np.float64)
-        numbers[~_present(values)] = np.nan
-    return numbers
-
-
-def _view(values: pa.Array) -> NDArray[Any]:
-    """The numbers without a copy. pyarrow's own conversion would import pandas if it is installed: 50 MB."""
-    dtype = np.dtype(values.type.to_pandas_dtype())
-    if len(values) == 0:
-        return np.empty(0, dtype)
-    return np.frombuffer(values.buffers()[1], dtype, len(values), values.offset * dtype.itemsize)
-
-
-def ids_of(table: pa.Table, name: str) -> pa.Array:
-    return _whole(table.column(name))
-
-
-def _whole(column: pa.ChunkedArray) -> pa.Array:
-    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def without_first(batches: Iterable[pa.RecordBatch], count: int) -> Iterator[pa.RecordBatch]:

@@ -22,7 +22,7 @@ from .table import Table
 from .table_source import TableSource
 from .weighted_source import WeightedSource
 
-_ALL_COLUMNS = Request(None, False, None)
+_ALL_COLUMNS = Request()
 
 
 def source_of(
@@ -64,6 +64,7 @@ def read_chunks(
     columns: Any = None,
     numeric_only: bool = False,
     id_column: Any = None,
+    keep: Any = None,
     chunk_rows: int | None = None,
     format: str | None = None,
     separator: str | None = None,
@@ -91,6 +92,8 @@ def read_chunks(
         Whether to leave out columns that hold neither numbers nor lists of numbers instead of raising an error.
     id_column : str or int, default None
         A column of row ids. It is not read as data; `RowSource.chunks(with_ids=True)` returns it with each chunk.
+    keep : str, or list of str or int, default None
+        More columns to return with each chunk, of any type. Those that `columns` does not name are not read as data.
     chunk_rows : int, default None
         The number of rows of a chunk; None for about 4 MB. An iterator keeps its own chunks.
     format : str, default None
@@ -135,10 +138,10 @@ def read_chunks(
     >>> [chunk.shape for chunk in source]
     [(2, 2), (2, 2), (1, 2)]
     """
-    given = columns is not None or id_column is not None or as_flag(numeric_only, "numeric_only")
+    given = any(names is not None for names in (columns, id_column, keep)) or as_flag(numeric_only, "numeric_only")
     if isinstance(source, RowSource) and (given or chunk_rows is not None):
-        raise ValueError("the source exists already: pass columns, id_column and chunk_rows to its own read_chunks")
-    request = Request.of(columns, bool(numeric_only), id_column)
+        raise ValueError("the source exists already: choose columns and chunk_rows in its own read_chunks")
+    request = Request.of(columns, bool(numeric_only), id_column, keep)
     rows = None if chunk_rows is None else as_count(chunk_rows, "chunk_rows")
     parsing = Parsing.of(format, separator, decimal, header, encoding, comment)
     if is_path(source) or are_paths(source):

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..checks import Floats
-from .columns import Field, Wanted, cut, first_length, ids_of, rows_of
+from .arrow_rows import first_length, kept_of, rows_of
+from .columns import Field, Wanted, cut
 from .input_file import InputFile
 from .parsing import DEFAULT, Parsing
 from .source import Chunk, Position
@@ -29,7 +30,7 @@ class Table(ABC):
     label: str  # its name in error messages
     named: bool = True  # else the names of the columns are their numbers: "0", "1", …
     in_memory: bool = False
-    ids_are_text: bool = False  # whether ids are read as text, even if they look like numbers
+    keeps_text: bool = False  # whether kept columns are read as text, even if they look like numbers
     fields: tuple[Field, ...]
     n_rows: int | None = None
     n_bytes: int = 0  # of a file
@@ -74,15 +75,14 @@ class ArrowTable(Table):
 
     def _first_batches(self, name: str) -> Iterator[pa.RecordBatch]:
         """One column from the first row on, in batches of any size."""
-        return self.batches(Wanted((name,), np.dtype(np.float64), None, (None,)), 0, _FIRST_ROWS)
+        return self.batches(Wanted((name,), np.dtype(np.float64), (None,)), 0, _FIRST_ROWS)
 
     def chunks(self, wanted: Wanted, begin: Position, chunk_rows: int) -> Iterator[Chunk]:
         for batches, last in cut(self.batches(wanted, begin.row, chunk_rows), chunk_rows):
             table = needed("pyarrow").Table.from_batches(batches)
-            ids = None if wanted.id_column is None else ids_of(table, wanted.id_column)
             rows = rows_of(table, wanted, partial(self._place, begin.row))
             here, begin = begin, end_of(begin, len(rows), last=last)
-            yield Chunk(rows, here, begin, ids=ids)
+            yield Chunk(rows, here, begin, kept=kept_of(table, wanted), id_column=wanted.id_column)
 
     def _place(self, first: int, row: int) -> str:
         return f"row {first + row} of {self.label}"

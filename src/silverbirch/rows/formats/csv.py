@@ -28,12 +28,12 @@ class CsvTable(FileTable):
     """A CSV or TSV file. The first block decides which columns are numbers.
 
     All numbers are read as float64, because a column that begins with whole numbers may continue with fractions. Ids
-    are read as text.
+    and other kept columns are read as text.
     """
 
     suffixes = with_compressions(".csv", ".tsv")
     takes = ("separator", "decimal", "header", "encoding", "comment")
-    ids_are_text = True
+    keeps_text = True
 
     def _open(self) -> None:
         self.fields, self._block = (), _BLOCK
@@ -168,15 +168,14 @@ class CsvTable(FileTable):
     def _types(self, wanted: Wanted) -> dict[str, Any]:
         pa = needed("pyarrow")
         types = {name: pa.bool_() if name in self._booleans else pa.float64() for name in wanted.names}
-        types |= {} if wanted.id_column is None else {wanted.id_column: pa.string()}
-        return {self._in_file[name]: kind for name, kind in types.items()}
+        types = dict.fromkeys(wanted.kept, pa.string()) | types
+        return {self._in_file[name]: types[name] for name in wanted.all_names}
 
     def _renamed(self, batch: pa.RecordBatch, wanted: Wanted) -> pa.RecordBatch:
-        """The batch with the names of the fields, and ids without spaces around them."""
-        columns = batch.columns
-        if wanted.id_column is not None:
-            columns[-1] = needed("pyarrow.compute").utf8_trim(columns[-1], " \t")
-        return needed("pyarrow").RecordBatch.from_arrays(columns, names=wanted.all_names)
+        """The batch with the names of the fields, and texts without spaces around them."""
+        pa, trimmed = needed("pyarrow"), needed("pyarrow.compute").utf8_trim
+        columns = [trimmed(values, " \t") if pa.types.is_string(values.type) else values for values in batch.columns]
+        return pa.RecordBatch.from_arrays(columns, names=wanted.all_names)
 
     @contextlib.contextmanager
     def _saying_where(self) -> Iterator[None]:

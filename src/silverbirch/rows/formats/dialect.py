@@ -22,8 +22,8 @@ def found_separator(text: bytes, usual: str, decimal: str) -> str:
     """
     lines = [line for line in _unquoted(text).decode(errors="replace").splitlines()[:_LINES] if line.strip()]
     # A comma may be a decimal mark, so it is looked for after the others.
-    last = (SPACES, ",") if decimal == "," else (",", SPACES)
-    for separator in dict.fromkeys([*(usual if usual != "," else ""), "\t", ";", "|", *last]):
+    last = [SPACES, ","] if decimal == "," else [",", SPACES]
+    for separator in [*([] if usual == "," else [usual]), "\t", ";", "|", *last]:
         if separator == SPACES:
             fits = _is_aligned(lines, decimal)
         else:
@@ -78,7 +78,7 @@ class CommentRemover:
         self._held, text = text[end:], text[:end]
         if not self._quoted and b'"' not in text:
             return re.sub(rb"(?m)^%b.*\n?" % re.escape(self._comment), b"", text)
-        return b"".join(filter(self._is_kept, text.splitlines(keepends=True)))
+        return b"".join([line for line in text.splitlines(keepends=True) if self._is_kept(line)])
 
     def _is_kept(self, line: bytes) -> bool:
         if not self._quoted and line.startswith(self._comment):

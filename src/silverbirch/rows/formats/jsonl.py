@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _BLOCK, _FIRST_BLOCK, _LONGEST_BLOCK = 1 << 20, 1 << 20, 1 << 28
-_NUMBER, _FLAG, _TEXT, _OBJECT, _LIST, _OTHER = "number", "boolean", "text", "object", "list of numbers", "list"
+_WHOLE, _NUMBER, _FLAG, _TEXT = "whole number", "number", "boolean", "text"
+_LIST, _OTHER_LIST, _OBJECT = "list of numbers", "list", "object"
 
 
 class JsonLinesTable(FileTable):
@@ -70,6 +71,15 @@ class JsonLinesTable(FileTable):
             if held.strip():
                 yield held.removeprefix(b"\xef\xbb\xbf")
 
+    def check(self, wanted: Wanted) -> None:
+        kinds = {field.name: field.type for field in self.fields}
+        for name in wanted.kept:
+            if kinds[name] not in (_WHOLE, _NUMBER, _FLAG, _TEXT, _LIST, "null"):
+                raise ValueError(
+                    f"{self.label}: column {name!r} ({kinds[name]}) cannot be kept: only columns of texts, of numbers "
+                    "or of lists of numbers can"
+                )
+
     def batches(self, wanted: Wanted, begin: int, chunk_rows: int) -> Iterator[pa.RecordBatch]:
         read = self._noting_bytes(self._batches(wanted), lambda _: self._bytes_read())
         yield from without_first(read, begin)
@@ -77,7 +87,9 @@ class JsonLinesTable(FileTable):
     def _batches(self, wanted: Wanted) -> Iterator[pa.RecordBatch]:
         pa, reader = needed("pyarrow"), needed("pyarrow.json")
         of_name = {field.name: field for field in self.fields}
-        schema = pa.schema([(name, _type(of_name[name])) for name in wanted.all_names])
+        # A column that begins with whole numbers may continue with fractions, unless it is only kept.
+        kinds = {name: _type(of_name[name], only_kept=name not in wanted.names) for name in wanted.all_names}
+        schema = pa.schema(kinds)
         how = reader.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
         done = 0
         for block in self._blocks(_BLOCK):
@@ -105,16 +117,16 @@ def _kinds(value: Any) -> set[str]:
         return set()
     if isinstance(value, list):
         numbers = all(item is None or (isinstance(item, int | float) and not isinstance(item, bool)) for item in value)
-        return {_LIST if numbers else _OTHER}
-    return {{bool: _FLAG, int: _NUMBER, float: _NUMBER, str: _TEXT}.get(type(value), _OBJECT)}
+        return {_LIST if numbers else _OTHER_LIST}
+    return {{bool: _FLAG, int: _WHOLE, float: _NUMBER, str: _TEXT}.get(type(value), _OBJECT)}
 
 
 def _field(name: str, kinds: set[str]) -> Field:
-    kind = " and ".join(sorted(kinds)) or "null"
-    return Field(name, kind, kind in (_NUMBER, _FLAG, _LIST, "null"), False, 0 if kind == _LIST else None)
+    kind = _NUMBER if kinds == {_WHOLE, _NUMBER} else " and ".join(sorted(kinds)) or "null"
+    return Field(name, kind, kind in (_WHOLE, _NUMBER, _FLAG, _LIST, "null"), False, 0 if kind == _LIST else None)
 
 
-def _type(field: Field) -> Any:
+def _type(field: Field, *, only_kept: bool) -> Any:
     pa = needed("pyarrow")
     kinds = {_FLAG: pa.bool_(), _TEXT: pa.string(), _LIST: pa.list_(pa.float64())}
-    return kinds.get(field.type, pa.float64())
+    return pa.int64() if only_kept and field.type == _WHOLE else kinds.get(field.type, pa.float64())
