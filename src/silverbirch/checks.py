@@ -4,7 +4,7 @@ import math
 import operator
 import os
 import reprlib
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -180,15 +180,24 @@ def _bad_columns(array: NDArray[Any], columns: Any) -> str:
 
 def as_weights(values: Any, count: int, name: str) -> Floats:
     """A weight for each of `count` rows, checked; a single weight applies to all rows."""
-    array = _one_for_each(values, count, name)
+    return _checked_weights(_one_for_each(values, count, name), lambda row: f"{name}[{row}] =")
+
+
+def as_weight_column(values: NDArray[Any], name: str, place: Callable[[int], str]) -> Floats:
+    """The weights in a column, checked. `place` says in words where a row is."""
+    weights = np.ascontiguousarray(values, dtype=np.float64)
+    return _checked_weights(weights, lambda row: f"{place(row)}, weight column {name!r} is")
+
+
+def _checked_weights(weights: Floats, place: Callable[[int], str]) -> Floats:
     least, most = _core.SMALLEST_WEIGHT, _core.LARGEST_WEIGHT
-    bad = np.flatnonzero(~((array == 0) | ((array >= least) & (array <= most))))
+    bad = np.flatnonzero(~((weights == 0) | ((weights >= least) & (weights <= most))))
     if bad.size:
         raise ValueError(
-            f"{name}[{bad[0]}] = {array[bad[0]]}: must be finite and not negative, 0 or between {least:g} and "
+            f"{place(int(bad[0]))} {weights[bad[0]]}: must be finite and not negative, 0 or between {least:g} and "
             f"{most:g}; correct or rescale the weights"
         )
-    return array
+    return weights
 
 
 def as_sses(values: Any, weight: Floats) -> Floats:

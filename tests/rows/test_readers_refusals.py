@@ -237,7 +237,7 @@ def test_what_holds_no_rows_is_refused(what, error, message):
 def test_a_source_takes_no_second_choice_of_columns():
     source = sb.read_chunks(np.ones((3, 2)))
     assert sb.read_chunks(source) is source
-    with pytest.raises(ValueError, match="pass columns, id_column and chunk_rows to its own read_chunks"):
+    with pytest.raises(ValueError, match="choose columns and chunk_rows in its own read_chunks"):
         sb.read_chunks(source, columns=[1])
 
 

@@ -118,7 +118,7 @@ class Job:
         if checkpoint is not None:  # left by a killed run
             for path in (str(checkpoint.path), *checkpoint.outputs):
                 remove_leftovers(path)
-        if aggregation.rows_of_stage:
+        if aggregation.rows:
             self.voice.say(f"resuming after {aggregation.progress}, from {self.resuming.checkpoint}")
         with self.record.phase("aggregate"):
             self._pass(aggregation, checkpoint)
@@ -138,7 +138,7 @@ class Job:
         with pass_progress(self.voice.shows_progress, aggregation.source) as progress:
 
             def after_chunk(now: Aggregation) -> None:
-                progress.update(now.stage, now.rows_of_stage, now.position, getattr(now.model, "tree_", None))
+                progress.update(now.stage, now.rows, now.position, now.tree)
                 if checkpoint is not None:
                     checkpoint(now)
 

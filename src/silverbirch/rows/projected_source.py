@@ -97,5 +97,5 @@ def _parts(chunk: Chunk, size: int) -> Iterator[Chunk]:
             begin=Position(chunk.begin.file, chunk.begin.row + start),
             end=chunk.end if end == len(chunk) else Position(chunk.begin.file, chunk.begin.row + end),
             weight=None if chunk.weight is None else chunk.weight[part],
-            ids=None if chunk.ids is None else chunk.ids[part],
+            kept=None if chunk.kept is None else chunk.kept[part],
         )

@@ -32,11 +32,17 @@ class Chunk:
     begin: Position
     end: Position  # where the next chunk begins
     weight: Floats | None = None  # (n,), 0 if a row is left out; None if each row counts once
-    ids: Any | None = None  # pyarrow.Array of length n, if requested
+    kept: Any | None = None  # pyarrow.RecordBatch of n rows, if requested: the ids first, then the other kept columns
+    id_column: str | None = None  # the column of `kept` that holds the ids
     checked: bool = False  # every value is known to be finite and small enough to be squared
 
     def __len__(self) -> int:
         return int(self.rows.shape[0])
+
+    @property
+    def ids(self) -> Any | None:
+        """The ids as a pyarrow.Array, if requested."""
+        return None if self.kept is None or self.id_column is None else self.kept.column(self.id_column)
 
     @property
     def counted(self) -> Rows:
@@ -61,6 +67,7 @@ class RowSource(ABC):
     n_rows : number of rows; None if it is not known before all rows are read
     repeatable : whether the source can be read again, as files can and generators cannot
     in_memory : whether the rows are in memory already
+    weight_column : name of the column that holds the weights of the rows; None without one
     """
 
     names: tuple[str, ...] | None
@@ -68,10 +75,14 @@ class RowSource(ABC):
     n_rows: int | None
     repeatable: bool
     in_memory: bool = False
+    weight_column: str | None = None
 
     @abstractmethod
     def chunks(self, begin: Position = START, *, with_ids: bool = False) -> Iterator[Chunk]:
-        """The chunks from `begin` on, which is START or the `end` of a chunk. Every pass gives the same chunks."""
+        """The chunks from `begin` on, which is START or the `end` of a chunk. Every pass gives the same chunks.
+
+        with_ids : whether the ids and the other kept columns are read, too
+        """
 
     @abstractmethod
     def place(self, position: Position) -> str:
@@ -122,6 +133,7 @@ class DerivedSource(RowSource):
         self._source = source
         self.names, self.n_dimensions = source.names, source.n_dimensions
         self.n_rows, self.repeatable, self.in_memory = source.n_rows, source.repeatable, source.in_memory
+        self.weight_column = source.weight_column
 
     def place(self, position: Position) -> str:
         return self._source.place(position)

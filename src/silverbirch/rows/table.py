@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..checks import Floats
-from .columns import Field, Wanted, cut, first_length, ids_of, rows_of
+from .arrow_rows import first_length, kept_of, rows_of, weights_of
+from .columns import Field, Wanted, cut
 from .source import Chunk, Position
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class Table(ABC):
     label: str  # its name in error messages
     named: bool = True  # else the names of the columns are their numbers: "0", "1", …
     in_memory: bool = False
-    ids_are_text: bool = False  # whether ids are read as text, even if they look like numbers
+    keeps_text: bool = False  # whether kept columns are read as text, even if they look like numbers
     fields: tuple[Field, ...]
     n_rows: int | None = None
     n_bytes: int = 0  # of a file
@@ -43,6 +44,9 @@ class Table(ABC):
     def list_length(self, name: str) -> int | None:
         """The length of the first list in a column that is not missing; None if all are."""
         return None
+
+    def _place(self, first: int, row: int) -> str:
+        return f"row {first + row} of {self.label}"
 
     def share(self, row: int) -> float | None:
         """The fraction of the table before a row, from 0 to 1; None if it is not known."""
@@ -69,18 +73,15 @@ class ArrowTable(Table):
 
     def _first_batches(self, name: str) -> Iterator[pa.RecordBatch]:
         """One column from the first row on, in batches of any size."""
-        return self.batches(Wanted((name,), np.dtype(np.float64), None, (None,)), 0, _FIRST_ROWS)
+        return self.batches(Wanted((name,), np.dtype(np.float64), (None,)), 0, _FIRST_ROWS)
 
     def chunks(self, wanted: Wanted, begin: Position, chunk_rows: int) -> Iterator[Chunk]:
         for batches, last in cut(self.batches(wanted, begin.row, chunk_rows), chunk_rows):
             table = needed("pyarrow").Table.from_batches(batches)
-            ids = None if wanted.id_column is None else ids_of(table, wanted.id_column)
-            rows = rows_of(table, wanted, partial(self._place, begin.row))
+            place = partial(self._place, begin.row)
+            rows, weight = rows_of(table, wanted, place), weights_of(table, wanted, place)
             here, begin = begin, end_of(begin, len(rows), last=last)
-            yield Chunk(rows, here, begin, ids=ids)
-
-    def _place(self, first: int, row: int) -> str:
-        return f"row {first + row} of {self.label}"
+            yield Chunk(rows, here, begin, weight, kept_of(table, wanted), wanted.id_column)
 
 
 class FileTable(ArrowTable):

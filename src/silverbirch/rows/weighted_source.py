@@ -17,6 +17,10 @@ class WeightedSource(DerivedSource):
 
     def __init__(self, source: RowSource, weight: Any, name: str) -> None:
         super().__init__(source)
+        if source.weight_column is not None:
+            raise ValueError(
+                f"the rows have weights already, those of weight_column={source.weight_column!r}: leave {name} out"
+            )
         if source.n_rows is None and np.ndim(weight) > 0:
             raise ValueError(
                 f"{name} needs an input whose number of rows is known before it is read: pass a Parquet, Arrow or "

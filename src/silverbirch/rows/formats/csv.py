@@ -24,11 +24,11 @@ class CsvTable(FileTable):
     """A CSV or TSV file. The first block decides which columns are numbers.
 
     All numbers are read as float64, because a column that begins with whole numbers may continue with fractions. Ids
-    are read as text.
+    and other kept columns are read as text.
     """
 
     suffixes = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst")
-    ids_are_text = True
+    keeps_text = True
 
     def __init__(self, path: Path) -> None:
         self._tabs = ".tsv" in "".join(path.suffixes[-2:]).lower()
@@ -71,8 +71,7 @@ class CsvTable(FileTable):
         names = [field.name for field in self.fields]
         self._check_header(names)
         self._block = max(self._block, _LINES * sum(map(len, names)))
-        boolean = needed("pyarrow").bool_()
-        self._booleans = {field.name for field in schema if field.type == boolean}
+        self._not_floats = {field.name: kind for field in schema if (kind := _exact(field.type)) is not None}
 
     def _check_header(self, names: list[str]) -> None:
         """Raises ValueError if the first line holds numbers: a row would be lost. pandas writes 0, 1, 2, … as names."""
@@ -109,8 +108,9 @@ class CsvTable(FileTable):
 
     def _types(self, wanted: Wanted) -> dict[str, Any]:
         pa = needed("pyarrow")
-        types = {name: pa.bool_() if name in self._booleans else pa.float64() for name in wanted.names}
-        return types if wanted.id_column is None else {**types, wanted.id_column: pa.string()}
+        types = {name: self._not_floats.get(name, pa.float64()) for name in wanted.names}
+        weights = {} if wanted.weight_column is None else {wanted.weight_column: pa.float64()}
+        return dict.fromkeys(wanted.kept, pa.string()) | weights | types
 
     @contextlib.contextmanager
     def _saying_which_column(self) -> Iterator[None]:
@@ -125,6 +125,20 @@ class CsvTable(FileTable):
                 f"{self.path}{f', line {line}' if line else ''}: column {column!r} holds {value!r} where numbers came "
                 "before: correct it, or choose other columns by columns= (--columns)"
             ) from None
+
+
+def _exact(kind: pa.DataType) -> pa.DataType | None:
+    """The type that truth values, dates and times are read as; None for others.
+
+    A column that begins with dates or whole seconds may continue with fractions of a second.
+    """
+    pa = needed("pyarrow")
+    unit = "ns" if getattr(kind, "unit", None) == "ns" else "us"
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        return pa.timestamp(unit, getattr(kind, "tz", None))
+    if pa.types.is_time(kind):
+        return pa.time64(unit)
+    return kind if pa.types.is_boolean(kind) else None
 
 
 def _is_number(text: str) -> bool:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...checks import Rows, as_array
+from ...checks import Floats, Rows, as_array, as_weight_column
 from ..columns import Field, Wanted
 from ..source import Chunk, Position
 from ..table import Table, end_of, needed, reading
@@ -48,17 +49,24 @@ class ArrayTable(Table):
         for start in range(begin.row, self.n_rows, chunk_rows):
             end = min(start + chunk_rows, self.n_rows)
             block = self._block(start, end)
-            ids = None if wanted.id_column is None else _ids(block[:, self._numbers[wanted.id_column]])
+            kept = [_arrow(block[:, self._numbers[name]]) for name in wanted.kept]
             rows = _as_rows(block[:, take], wanted.dtype, self.label)
             here, begin = begin, end_of(begin, len(rows), last=end == self.n_rows)
-            yield Chunk(rows, here, begin, ids=ids)
+            beside = needed("pyarrow").RecordBatch.from_arrays(kept, names=list(wanted.kept)) if kept else None
+            yield Chunk(rows, here, begin, self._weights(block, wanted, start), beside, wanted.id_column)
+
+    def _weights(self, block: NDArray[Any], wanted: Wanted, start: int) -> Floats | None:
+        name = wanted.weight_column
+        if name is None:
+            return None
+        return as_weight_column(block[:, self._numbers[name]], name, partial(self._place, start))
 
     def _block(self, start: int, end: int) -> NDArray[Any]:
         return self._array[start:end]
 
 
-def _ids(values: NDArray[Any]) -> Any:
-    """Ids as an Arrow array, which needs native byte order and at most 8 bytes for each number."""
+def _arrow(values: NDArray[Any]) -> Any:
+    """The values as an Arrow array, which needs native byte order and at most 8 bytes for each number."""
     kind = np.dtype(np.float64) if values.dtype.kind == "f" and values.itemsize > 8 else values.dtype.newbyteorder("=")
     return needed("pyarrow").array(np.ascontiguousarray(values, dtype=kind))
 
