@@ -74,10 +74,11 @@ def cut(
             raise ValueError("rows are given but no file for their labels: add --labels")
         if parsing != options.Parsing() and not inputs:
             raise ValueError("no rows are given, but options that say how to read them: name files of rows")
+        outputs = Outputs({"labels": labels, "model": new_model, "report": page}, force, id_column if inputs else None)
     voice = Voice(talking)
     estimator, state = read_model(model)
     id_column = None if no_ids else id_column or state.id_column
-    outputs = Outputs({"labels": labels, "model": new_model, "report": page}, force, id_column if inputs else None)
+    outputs = replace(outputs, id_column=id_column if inputs else None)
     source = None
     if inputs:
         source = read_chunks(inputs, columns=state.to_read, id_column=id_column, **asdict(parsing))
@@ -115,7 +116,8 @@ def report(
     """
     with usage():
         cutting.check(None)
-    Outputs({"report": out}, force).check([str(model)] if record is None else [str(model), str(record)])
+        outputs = Outputs({"report": out}, force)
+    outputs.check([str(model)] if record is None else [str(model), str(record)])
     estimator, state = read_model(model)
     if cutting.is_given:
         cutting.apply(estimator)

@@ -16,6 +16,7 @@ from ..directions import METRICS
 from ..pipeline.preparation import MISSING, SCALES
 from ..rows.parsing import as_comment, as_decimal, as_encoding, as_separator
 from ..rows.paths import check_format
+from .wording import in_options
 
 CUT, INPUT, TREE, LINKAGE, OUTPUT, RUN = "Where to cut", "Input", "Aggregation", "Clustering", "Output", "Run"
 
@@ -43,7 +44,8 @@ def _parsed(parse: Callable[[str], Any]) -> Callable[[str | None], Any]:
     def checked(value: str | None) -> str | None:
         try:
             if value is not None:
-                parse(value)
+                with in_options():
+                    parse(value)
         except (TypeError, ValueError) as error:
             raise typer.BadParameter(str(error)) from None
         return value

@@ -7,10 +7,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..checks import as_flag
+from ..wording import parameter
 
 SPACES = " "  # as a separator: runs of spaces and tabs
-
-_OPTIONS = {"header": "--no-header"}  # on the command line, where the name is another
 
 
 @dataclass(frozen=True)
@@ -48,8 +47,7 @@ class Parsing:
         """Raises ValueError if an option is given that no file takes: `used` are the options that some file takes."""
         for name, value in self.given.items():
             if name not in used:
-                option = _OPTIONS.get(name, f"--{name}")
-                raise ValueError(f"{name}={value!r} ({option}) means nothing to {label}: leave it out")
+                raise ValueError(f"{parameter(name, value)} means nothing to {label}: leave it out")
 
 
 def as_separator(separator: Any) -> str:
@@ -57,14 +55,15 @@ def as_separator(separator: Any) -> str:
     text = {"\\t": "\t", "tab": "\t"}.get(_as_text(separator, "separator"), separator)
     if len(text) != 1 or not text.isascii() or text in '"\r\n\0':
         raise ValueError(
-            f"separator={text!r}: must be one ASCII character, such as ';' or '\\t'; ' ' stands for any spaces and tabs"
+            f"{parameter('separator', text)}: must be one ASCII character, such as ';' or '\\t'; ' ' stands for any "
+            "spaces and tabs"
         )
     return str(text)
 
 
 def as_decimal(decimal: Any) -> str:
     if decimal not in (".", ","):
-        raise ValueError(f"decimal={decimal!r}: must be '.' or ','")
+        raise ValueError(f"{parameter('decimal', decimal)}: must be '.' or ','")
     return str(decimal)
 
 
@@ -74,19 +73,21 @@ def as_encoding(encoding: Any) -> str:
     except LookupError:
         found = None
     if found is None or not found._is_text_encoding:
-        raise ValueError(f"encoding={encoding!r} is not known: name one of Python's, such as utf-8, utf-16 or latin-1")
+        raise ValueError(
+            f"{parameter('encoding', encoding)} is not known: name one of Python's, such as utf-8, utf-16 or latin-1"
+        )
     return found.name
 
 
 def as_comment(comment: Any) -> str:
     if not _as_text(comment, "comment").strip() or {*comment} & {*'"\r\n'}:
-        raise ValueError(f"comment={comment!r}: must be how the lines to leave out begin, such as '#'")
+        raise ValueError(f"{parameter('comment', comment)}: must be how the lines to leave out begin, such as '#'")
     return str(comment)
 
 
 def _as_text(value: Any, name: str) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{name} is {type(value).__name__} {value!r}: a text is needed")
+        raise TypeError(f"{parameter(name, value)}: must be a text")
     return value
 
 

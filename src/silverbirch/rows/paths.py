@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..checks import refused_texts
+from ..wording import parameter
 from .formats import FILE_FORMATS
 from .formats.text import COMPRESSIONS
 from .input_file import STANDARD_INPUT, InputFile, StreamFile, is_stream
 from .parsing import DEFAULT, Parsing
+from .partitions import with_partitions
 from .table import Table
 
 _READERS = {suffix: table for table in FILE_FORMATS for suffix in table.suffixes}
@@ -46,7 +48,7 @@ class _Found(NamedTuple):
 def check_format(name: str) -> None:
     """Raises ValueError if no file has this format: its name is the suffix without the dot."""
     if f".{name}" not in _READERS:
-        raise ValueError(f"format={name!r} (--format) is not known: it must be one of {_known('')}")
+        raise ValueError(f"{parameter('format', name)} is not known: it must be one of {_known('')}")
 
 
 def is_path(source: Any) -> bool:
@@ -73,7 +75,7 @@ def tables_at(paths: Iterable[str | os.PathLike[str]], parsing: Parsing = DEFAUL
         raise
     readers = [_READERS[file.suffix] for file in files]
     parsing.check_used({"format", *(name for reader in readers for name in reader.takes)}, _and_others(files))
-    return [reader(file.opened(), parsing) for file, reader in zip(files, readers, strict=True)]
+    return with_partitions([reader(file.opened(), parsing) for file, reader in zip(files, readers, strict=True)])
 
 
 def _and_others(files: list[_Found]) -> str:
@@ -160,11 +162,15 @@ def _how_to_read(path: str) -> str:
     if own in (".zip", ".tar", ".tgz", ".7z", ".rar"):
         return f"{path} is an archive of files: unpack it first"
     if path == STANDARD_INPUT:
-        return "- is the standard input, which has no name: say its format, for example by format='csv' (--format csv)"
+        return f"- is the standard input, which has no name: say its format, for example by {_as_csv()}"
     return (
         f"{path} has a suffix that is not known: the name must end in {_known()}, or say what it is, for example by "
-        "format='csv' (--format csv)"
+        f"{_as_csv()}"
     )
+
+
+def _as_csv() -> str:
+    return parameter("read_chunks().format", "csv")
 
 
 def _known(dot: str = ".") -> str:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from ...wording import parameter
 from ..columns import Field, Wanted, arrow_fields, without_first
 from ..parsing import SPACES
 from ..table import FileTable, needed
@@ -53,8 +54,8 @@ class CsvTable(FileTable):
         self._block = max(self._block, _LINES * sum(map(len, names)))
         usual = needed("pyarrow.csv").ConvertOptions()
         self._other_values = {*usual.null_values, *usual.true_values, *usual.false_values}  # that are not numbers
-        boolean = needed("pyarrow").bool_()
-        self._booleans = {name for name, kind in zip(names, schema.types, strict=True) if kind == boolean}
+        kinds = {name: _exact(kind) for name, kind in zip(names, schema.types, strict=True)}
+        self._not_floats = {name: kind for name, kind in kinds.items() if kind is not None}
 
     def _look(self) -> None:
         """Finds the separator, and whether there are spaces around values."""
@@ -110,7 +111,7 @@ class CsvTable(FileTable):
             raise ValueError(
                 f"{self.label} begins with numbers where the names of the columns should be "
                 f"({', '.join(names[:3])}{', …' if len(names) > 3 else ''}): add a first line with names, or say that "
-                "there is none by header=False (--no-header)"
+                f"there is none by {parameter('read_chunks().header', False)}"
             )
 
     def _other_decimals(self, fields: list[Field], values: Any) -> dict[str, str]:
@@ -127,12 +128,12 @@ class CsvTable(FileTable):
 
     def check(self, wanted: Wanted) -> None:
         """Raises ValueError for a column of numbers that are written with the other decimal mark."""
-        for name in wanted.names:
+        for name in (*wanted.names, wanted.weight_column):
             if name in self._otherwise_numbers:
                 mark = {".": ",", ",": "."}[self.parsing.decimal]
                 raise ValueError(
                     f"{self.label}: column {name!r} holds {self._otherwise_numbers[name]!r}, which is a number if "
-                    f"{mark!r} is the decimal mark: say decimal={mark!r} (--decimal {mark})"
+                    f"{mark!r} is the decimal mark: say so by {parameter('read_chunks().decimal', mark)}"
                 )
 
     def _try_again(self, error: ValueError) -> None:
@@ -167,8 +168,9 @@ class CsvTable(FileTable):
 
     def _types(self, wanted: Wanted) -> dict[str, Any]:
         pa = needed("pyarrow")
-        types = {name: pa.bool_() if name in self._booleans else pa.float64() for name in wanted.names}
-        types = dict.fromkeys(wanted.kept, pa.string()) | types
+        types = {name: self._not_floats.get(name, pa.float64()) for name in wanted.names}
+        weights = {} if wanted.weight_column is None else {wanted.weight_column: pa.float64()}
+        types = dict.fromkeys(wanted.kept, pa.string()) | weights | types
         return {self._in_file[name]: types[name] for name in wanted.all_names}
 
     def _renamed(self, batch: pa.RecordBatch, wanted: Wanted) -> pa.RecordBatch:
@@ -191,14 +193,14 @@ class CsvTable(FileTable):
             return ValueError(
                 f"{self._line(found[1])} has {found[3]} values, but {found[2]} came before (separator: "
                 f"{_NAMES.get(self._separator, self._separator)}): correct it, or say how to read the file by "
-                "separator= (--separator), comment= (--comment) or decimal= (--decimal)"
+                f"{parameter('read_chunks().separator', ...)}, {parameter('comment')} or {parameter('decimal')}"
             )
         if found := re.search(r"column #(\d+): (?:Row #(\d+): )?.*invalid value '(.*)'", message, re.DOTALL):
             column, value = self.fields[int(found[1])].name, found[3]
             kind = _SpacesError if value.strip() in self._other_values else ValueError
             return kind(
                 f"{self._line(found[2])}: column {column!r} holds {value!r} where numbers came before: correct it, or "
-                "choose other columns by columns= (--columns)"
+                f"choose other columns by {parameter('read_chunks().columns', ...)}"
             )
         return None
 
@@ -211,3 +213,17 @@ class CsvTable(FileTable):
 
 class _SpacesError(ValueError):
     """A missing value or a truth value with spaces around it, which Arrow does not see as such."""
+
+
+def _exact(kind: pa.DataType) -> pa.DataType | None:
+    """The type that truth values, dates and times are read as; None for others.
+
+    A column that begins with dates or whole seconds may continue with fractions of a second.
+    """
+    pa = needed("pyarrow")
+    unit = "ns" if getattr(kind, "unit", None) == "ns" else "us"
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        return pa.timestamp(unit, getattr(kind, "tz", None))
+    if pa.types.is_time(kind):
+        return pa.time64(unit)
+    return kind if pa.types.is_boolean(kind) else None

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from ...wording import parameter
 from ..columns import Field, Wanted, without_first
 from ..table import FileTable, needed
 from .text import TextFile, with_compressions
@@ -87,8 +88,9 @@ class JsonLinesTable(FileTable):
     def _batches(self, wanted: Wanted) -> Iterator[pa.RecordBatch]:
         pa, reader = needed("pyarrow"), needed("pyarrow.json")
         of_name = {field.name: field for field in self.fields}
+        counted = (*wanted.names, wanted.weight_column)
         # A column that begins with whole numbers may continue with fractions, unless it is only kept.
-        kinds = {name: _type(of_name[name], only_kept=name not in wanted.names) for name in wanted.all_names}
+        kinds = {name: _type(of_name[name], only_kept=name not in counted) for name in wanted.all_names}
         schema = pa.schema(kinds)
         how = reader.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
         done = 0
@@ -108,7 +110,7 @@ class JsonLinesTable(FileTable):
         reason = re.sub(r"Column\(/(.*?)(/\[\])?\) changed from", r"column '\1' changes from", found[1])
         return ValueError(
             f"row {done + int(found[2])} of {self.label}: {reason}: correct it, or choose "
-            "other columns by columns= (--columns)"
+            f"other columns by {parameter('read_chunks().columns', ...)}"
         )
 
 

@@ -9,6 +9,7 @@ import lzma
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ...wording import parameter
 from ..input_file import InputFile
 from ..table import needed, reading
 
@@ -70,7 +71,7 @@ class TextFile:
         if b"\0" in text:
             raise ValueError(
                 f"{self._file.label} holds zero bytes, which are no text: name its encoding if it is UTF-16, by "
-                "encoding='utf-16-le' or 'utf-16-be' (--encoding)"
+                f"{parameter('read_chunks().encoding', 'utf-16-le')} or utf-16-be"
             )
         return text
 
@@ -91,8 +92,8 @@ class TextFile:
     def wrong_encoding(self) -> ValueError:
         if self._given is None:
             return ValueError(
-                f"{self._file.label} is not in UTF-8: name its encoding, for example encoding='latin-1' "
-                "(--encoding latin-1)"
+                f"{self._file.label} is not in UTF-8: name its encoding, for example by "
+                f"{parameter('read_chunks().encoding', 'latin-1')}"
             )
         return ValueError(f"{self._file.label} is not in {self._given}: name another encoding, or leave it out")
 
