@@ -20,12 +20,13 @@ CPP_ROOMS = (
 NOT_IN_THE_CORE = r"Python\.h|nanobind/|numpy/"
 
 # The rooms that a room imports when it is imported itself; all may import the ground.
-GROUND = "_core errors names machine progress checks directions"
+GROUND = "_core errors names wording machine progress checks directions"
 NOUNS = "features tree linkage dendrogram model estimator"
 WATCHED = ("sklearn", "benchmarks", "experiments")  # packages outside that not every room may import
 PYTHON_ROOMS = {
     "errors": "",
     "names": "",
+    "wording": "",
     "machine": "",
     "progress": "",
     "checks": "",
