@@ -119,7 +119,8 @@ def choose(tables: Sequence[tuple[str, Sequence[Field]]], request: Request) -> W
     for own_label, fields in tables[1:]:
         _check_same(own_label, fields, label, names, text, request)
     dtype = np.dtype(np.float32 if all(field.single for _, field in chosen) else np.float64)
-    return Wanted(names, dtype, request.id_column, tuple({f.name: f.width for f in first}[name] for name in names))
+    widths = {field.name: field.width for field in first}
+    return Wanted(names, dtype, request.id_column, tuple(widths[name] for name in names))
 
 
 def check_widths(wanted: Wanted, request: Request) -> None:
@@ -244,7 +245,7 @@ def _block(table: pa.Table, name: str, width: int | None, place: Callable[[int],
     values = _whole(table.column(name))
     if width is not None:
         return _lists(values, name, width, place)
-    numbers = _numbers(values, name)
+    numbers = numbers_of(values, name)
     return numbers[:, None] if isinstance(numbers, np.ndarray) else numbers
 
 
@@ -266,7 +267,7 @@ def _lists(values: pa.Array, name: str, width: int, place: Callable[[int], str])
             f"{place(row)}, column {name!r} has a list of {lengths[row]} numbers where {width} came before: all lists "
             "of a column need the same length"
         )
-    numbers = _numbers(lists.flatten(), name)  # without those of missing lists
+    numbers = numbers_of(lists.flatten(), name)  # without those of missing lists
     if present.all():
         return numbers.reshape(-1, width) if isinstance(numbers, np.ndarray) else numbers
     rows = np.full((len(lists), width), np.nan, np.float32 if _arrow_field(name, kind).single else np.float64)
@@ -296,7 +297,8 @@ def _present(values: pa.Array) -> NDArray[np.bool_]:
     return present
 
 
-def _numbers(values: pa.Array, name: str) -> NDArray[Any] | float:
+def numbers_of(values: pa.Array, name: str) -> NDArray[Any] | float:
+    """The numbers of an array, NaN where one is missing; NaN alone if all are."""
     import pyarrow as pa
 
     kind = values.type

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..checks import Floats
+from .by_columns import ReadingBytes
 from .columns import Field, Wanted, cut, first_length, ids_of, rows_of
 from .source import Chunk, Position
 
@@ -32,6 +33,7 @@ class Table(ABC):
     fields: tuple[Field, ...]
     n_rows: int | None = None
     n_bytes: int = 0  # of a file
+    allowed: int | None = None  # the bytes that reading may take beside the chunk; None for no limit
 
     @abstractmethod
     def chunks(self, wanted: Wanted, begin: Position, chunk_rows: int) -> Iterator[Chunk]:
@@ -39,6 +41,10 @@ class Table(ABC):
 
         `begin.file` is the number of this table in its source.
         """
+
+    def reading_bytes(self, wanted: Wanted, chunk_rows: int) -> ReadingBytes:
+        """The memory that reading takes beside the chunk; `allowed` must not be less than the least."""
+        return ReadingBytes(0, 0)
 
     def list_length(self, name: str) -> int | None:
         """The length of the first list in a column that is not missing; None if all are."""
@@ -132,6 +138,15 @@ def reading(label: str) -> Iterator[None]:
             raise
         reason = str(error).strip().partition("\n")[0].rstrip(".")
         raise ValueError(f"{label} cannot be read: {reason}; is it complete, and of the format of its name?") from None
+
+
+@contextlib.contextmanager
+def released() -> Iterator[None]:
+    """Gives memory that Arrow no longer uses back to the system at the end."""
+    try:
+        yield
+    finally:
+        needed("pyarrow").default_memory_pool().release_unused()
 
 
 def needed(module: str) -> Any:
