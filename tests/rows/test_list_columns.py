@@ -1,14 +1,11 @@
 """Columns of lists: as many columns of the rows as the lists are long, in every file and table that can hold them."""
 
 import tempfile
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-import pyarrow.dataset as ds
-import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
@@ -16,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 import silverbirch as sb
+from carriers import CARRIERS
 from tables import all_rows
 
 KINDS = {
@@ -25,32 +23,6 @@ KINDS = {
     "tensor": lambda X: pa.FixedShapeTensorArray.from_numpy_ndarray(np.ascontiguousarray(X)),
 }
 
-
-def file_of(suffix):
-    def written(table, folder, rows_of_batch):
-        path = Path(folder, f"rows{suffix}")
-        if suffix == ".parquet":
-            pq.write_table(table, path, row_group_size=rows_of_batch)
-        elif suffix == ".arrows":
-            with pa.ipc.new_stream(str(path), table.schema) as writer:
-                writer.write_table(table, max_chunksize=rows_of_batch)
-        else:
-            feather.write_feather(table, str(path), chunksize=rows_of_batch)
-        return path
-
-    return written
-
-
-CARRIERS = {
-    "Parquet": file_of(".parquet"),
-    "Arrow": file_of(".arrow"),
-    "stream": file_of(".arrows"),
-    "table": lambda table, *_: table,
-    "reader": lambda table, _, rows: table.to_reader(max_chunksize=rows),
-    "dataset": lambda table, *_: ds.dataset(table),
-    "scanner": lambda table, _, rows: ds.dataset(table).scanner(batch_size=rows),
-    "chunks": lambda table, _, rows: (table.slice(i, rows) for i in range(0, len(table), rows)),
-}
 
 matrices = st.sampled_from([np.float64, np.float32, np.float16, np.int64]).flatmap(
     lambda dtype: arrays(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,10 @@ from ..plot import check_drawing
 from ..rows import RowSource, read_chunks
 from ..storage.atomic import check_free, remove_leftovers
 from ..storage.checkpoint import Checkpoint
+from ..storage.locks import one_run_only
 from ..storage.tree import parameters_of
 from .console import Voice
-from .options import Choosing, Resuming
+from .options import Choosing, Parsing, Resuming
 from .progress import pass_progress
 
 
@@ -31,25 +33,37 @@ class Reading:
     inputs: list[str]
     choosing: Choosing = field(default_factory=Choosing)
     preparation: Preparation = field(default_factory=Preparation)
+    parsing: Parsing = field(default_factory=Parsing)
 
     def chosen(self) -> tuple[str, ...] | None:
         names = self.choosing.columns
         return None if names is None else tuple(name.strip() for name in names.split(","))
 
     def open(self) -> RowSource:
-        return read_chunks(self.inputs, **asdict(self.choosing) | {"columns": self.chosen()})
+        return read_chunks(self.inputs, **asdict(self.choosing) | {"columns": self.chosen()}, **asdict(self.parsing))
 
     def parameters(self) -> dict[str, Any]:
-        return asdict(self.choosing) | self.preparation.to_state()[0]
+        """What decides the rows, for the record; of the options for parsing those that were given."""
+        given = {name: value for name, value in asdict(self.parsing).items() if value != getattr(Parsing, name)}
+        return asdict(self.choosing) | given | self.preparation.to_state()[0]
 
 
 @dataclass(frozen=True)
 class Outputs:
-    """The files to write, by purpose; None for files that are not requested."""
+    """The files to write, by purpose; None for files that are not requested.
+
+    Raises ValueError if a name does not fit what the file is to hold.
+    """
 
     paths: dict[str, Path | None]
     force: bool
     id_column: str | None = None
+
+    def __post_init__(self) -> None:
+        if (labels := self.paths.get("labels")) is not None:
+            check_labels(labels, self.id_column)
+        if (page := self.paths.get("report")) is not None and page.suffix.lower() not in (".html", ".htm"):
+            raise ValueError(f"cannot write a report to {page}: a report is HTML, so the name must end in .html")
 
     def wanted(self) -> dict[str, str]:
         return {name: str(path) for name, path in self.paths.items() if path is not None}
@@ -70,11 +84,7 @@ class Outputs:
                 raise ValueError(f"{path} is {before} and would also be the {name}: give each file its own name")
         for path in self.wanted().values():
             check_free(path, self.force or path in own)
-        if (labels := self.paths.get("labels")) is not None:
-            check_labels(labels, self.id_column)
-        if (page := self.paths.get("report")) is not None:
-            if page.suffix.lower() not in (".html", ".htm"):
-                raise ValueError(f"cannot write a report to {page}: a report is HTML, so the name must end in .html")
+        if self.paths.get("report") is not None:
             check_drawing()
 
 
@@ -89,6 +99,18 @@ class Job:
     voice: Voice
     resuming: Resuming
 
+    @contextmanager
+    def resumable(self) -> Iterator[None]:
+        """Refuses a second run on the same checkpoint; removes the checkpoint when all outputs are written."""
+        path = self.resuming.checkpoint
+        if path is None:
+            yield
+            return
+        check_free(path, force=True)
+        with one_run_only(path):
+            yield
+            path.unlink(missing_ok=True)
+
     def aggregate(self) -> Aggregation:
         source = self.reading.open()
         self.record.input = source.fingerprint() or []
@@ -99,8 +121,8 @@ class Job:
         if checkpoint is not None:  # left by a killed run
             for path in (str(checkpoint.path), *checkpoint.outputs):
                 remove_leftovers(path)
-        if aggregation.rows_of_stage:
-            self.voice.say(f"resuming after row {aggregation.rows_of_stage:,}, from {self.resuming.checkpoint}")
+        if aggregation.rows:
+            self.voice.say(f"resuming after {aggregation.progress}, from {self.resuming.checkpoint}")
         with self.record.phase("aggregate"):
             self._pass(aggregation, checkpoint)
         self.model = aggregation.model
@@ -119,7 +141,7 @@ class Job:
         with pass_progress(self.voice.shows_progress, aggregation.source) as progress:
 
             def after_chunk(now: Aggregation) -> None:
-                progress.update(now.stage, now.rows_of_stage, now.position, getattr(now.model, "tree_", None))
+                progress.update(now.stage, now.rows, now.position, now.tree)
                 if checkpoint is not None:
                     checkpoint(now)
 
@@ -135,7 +157,9 @@ class Job:
             "tree": parameters_of(self.model._new_tree()),
         }
         outputs = list(self.outputs.wanted().values())
-        return Checkpoint(self.resuming.checkpoint, self.resuming.checkpoint_every, identity, outputs)
+        return Checkpoint(
+            self.resuming.checkpoint, self.resuming.checkpoint_every, identity, outputs, warn=self.voice.warn
+        )
 
     def run_state(self, aggregation: Aggregation) -> RunState:
         names = aggregation.source.names
@@ -146,8 +170,3 @@ class Job:
             preparation=aggregation.preparation,
             record=self.record.result(),
         )
-
-    def finish(self) -> None:
-        """Removes the checkpoint: all outputs are written."""
-        if self.resuming.checkpoint is not None:
-            self.resuming.checkpoint.unlink(missing_ok=True)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 
 from ..model import AggregateModel
@@ -25,6 +28,7 @@ def cluster(
     inputs: options.Inputs,
     cutting: Cutting,
     choosing: options.Choosing,
+    parsing: options.Parsing,
     preparing: options.Preparing,
     aggregating: options.Aggregating,
     linking: options.Linking,
@@ -49,6 +53,8 @@ def cluster(
 
       silverbirch cluster day-*.csv -k 20 --columns x,y,z --id-column id --scale standard --labels labels.csv
 
+      zcat day-*.csv.gz | silverbirch cluster - --format csv -k 20 --model run.sb
+
       silverbirch cluster all.sb -k 500 --model run.sb      # features from `aggregate` and `merge`
     """
     with usage():
@@ -64,16 +70,15 @@ def cluster(
             **parameters,
         )
         estimator._new_tree()  # checks the parameters before anything is read
-    reading = Reading(inputs, choosing, Preparation(**asdict(preparing)))
-    outputs = Outputs({"labels": labels, "model": model, "report": page, "record": record}, force, choosing.id_column)
+        paths = {"labels": labels, "model": model, "report": page, "record": record}
+        outputs = Outputs(paths, force, choosing.id_column)
+    reading = Reading(inputs, choosing, Preparation(**asdict(preparing)), parsing)
     parameters = estimator.get_params() | cutting.options | {"max_memory": aggregating.max_memory}
     whole = Record("cluster", parameters | reading.parameters(), outputs=outputs.wanted())
     job = Job(reading, estimator, outputs, whole, Voice(talking), resuming)
     of_features = any(name.endswith(_FEATURES) for name in inputs)
-    state = _cluster_features(job, cutting) if of_features else _cluster_rows(job, cutting)
-    if record is not None:
-        write_record(record, job.record)
-    job.finish()
+    with job.resumable():
+        state = _cluster_features(job, cutting) if of_features else _cluster_rows(job, cutting)
     say_clusters(job.voice, job.record, state, job.model)
 
 
@@ -81,14 +86,32 @@ def _cluster_rows(job: Job, cutting: Cutting) -> RunState:
     aggregation = job.aggregate()
     _cluster(job, cutting)
     state = job.run_state(aggregation)
+    _write(job, state)  # before the labels, which are large: a full disk does not lose the model
     labels = job.outputs.paths["labels"]
     if labels is not None:
         counter = LeafCounter(job.model.features_)
-        with job.record.phase("label"):
+        with job.record.phase("label"), _saying_how_to_label_later(job, cutting):
             job.record.counts |= write_labels(labels, aggregation.source, state, job.model, job.voice, counter)
         job.model._count_labelled(counter)
-    _write(job, state)
+        _write(job, state)  # again, with what is known of the labelled rows
     return state
+
+
+@contextmanager
+def _saying_how_to_label_later(job: Job, cutting: Cutting) -> Iterator[None]:
+    """Adds to an error what is written already, and the command that labels the rows by it."""
+    try:
+        yield
+    except Exception as error:
+        paths = job.outputs.paths
+        if written := [str(path) for name, path in paths.items() if path is not None and name != "labels"]:
+            error.add_note(f"written: {', '.join(written)}")
+        if (model := paths["model"]) is not None:
+            command = ["silverbirch", "cut", str(model), *job.reading.inputs, *cutting.words(), "--labels", "FILE"]
+            error.add_note(f"label later: {shlex.join(command)}")
+        if job.resuming.checkpoint is not None:
+            error.add_note(f"or run the same command again, which continues from {job.resuming.checkpoint}")
+        raise
 
 
 def _cluster_features(job: Job, cutting: Cutting) -> RunState:
@@ -123,9 +146,12 @@ def _cluster(job: Job, cutting: Cutting) -> None:
 
 
 def _write(job: Job, state: RunState) -> None:
-    model, page = job.outputs.paths["model"], job.outputs.paths["report"]
+    """Writes everything but the labels; replaces what an earlier call wrote."""
+    paths = job.outputs.paths
     with job.record.phase("write"):
-        if model is not None:
+        if (model := paths["model"]) is not None:
             write_model(model, job.model, state)
-        if page is not None:
+        if (page := paths["report"]) is not None:
             write_page(page, job.model, state, job.record.measured())
+    if (record := paths["record"]) is not None:
+        write_record(record, job.record)

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from ..storage.container import printable
 from .options import Talking
+from .wording import in_options
 
 _P = ParamSpec("_P")
 _TRACEBACK = "SILVERBIRCH_TRACEBACK"
@@ -27,13 +28,12 @@ def failing_cleanly(command: Callable[_P, None]) -> Callable[_P, None]:
     @functools.wraps(command)
     def wrapped(*args: _P.args, **kwargs: _P.kwargs) -> None:
         try:
-            command(*args, **kwargs)
+            with in_options(command):
+                command(*args, **kwargs)
         except (typer.Exit, typer.BadParameter):
             raise
         except (ValueError, TypeError, OSError, MemoryError, ImportError) as error:
-            fail(str(error) or type(error).__name__)
-        except KeyboardInterrupt:
-            fail("interrupted")
+            fail("; ".join([_text(error), *getattr(error, "__notes__", [])]))
         except Exception as error:
             if _TRACEBACK in os.environ:
                 raise
@@ -43,8 +43,19 @@ def failing_cleanly(command: Callable[_P, None]) -> Callable[_P, None]:
 
 
 def fail(message: str) -> None:
-    typer.echo(f"Error: {printable(' '.join(message.split()))}", err=True)
+    typer.echo(f"Error: {_one_line(message)}", err=True)
     raise typer.Exit(1) from None
+
+
+def _one_line(text: str) -> str:
+    return printable(" ".join(text.split()))
+
+
+def _text(error: Exception) -> str:
+    """The text of an error, without the number of an error of the system."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
+    return str(error) or type(error).__name__
 
 
 @contextmanager
@@ -70,6 +81,10 @@ class Voice:
 
     def say(self, text: str) -> None:
         self._out.print(printable(text))
+
+    def warn(self, text: str) -> None:
+        """Prints a line on stderr, even if the results are not printed: something is lost, but the run goes on."""
+        typer.echo(f"Warning: {_one_line(text)}", err=True)
 
     def table(self, rows: list[tuple[str, str]]) -> None:
         width = max(len(name) for name, _ in rows)

@@ -36,7 +36,7 @@ class Cutting:
         at_level = self.clusters is not None or self.height is not None
         if self.clusters is not None and self.height is not None:
             raise ValueError("-k and --height both say where to cut: give only one of them")
-        check_sizes(self.cut_method, as_size(self.min_size, "--min-size"), as_size(self.max_size, "--max-size"))
+        check_sizes(self.cut_method, as_size(self.min_size, "min_size"), as_size(self.max_size, "max_size"))
         if self.cut_method != "level" and at_level:
             raise ValueError(f"--cut-method {self.cut_method} finds the number of clusters: leave -k and --height out")
         if self.cut_method == "level" and not at_level and self.max_size is None and self.options:
@@ -47,6 +47,18 @@ class Cutting:
     def parameters(self) -> dict[str, Any]:
         """The cut in the record of a run."""
         return {"n_clusters": self.clusters, "distance_threshold": self.height} | self.options
+
+    def words(self) -> list[str]:
+        """The options as words of a command line, without defaults."""
+        words = {
+            "-k": self.clusters,
+            "--height": self.height,
+            "--cut-method": None if self.cut_method == "level" else self.cut_method,
+            "--min-size": self.min_size,
+            "--max-size": self.max_size,
+        }
+        given = [word for name, value in words.items() if value is not None for word in (name, str(value))]
+        return [*given, "--noise"] if self.noise else given
 
     def apply(self, model: AggregateModel) -> None:
         model.recut(self.clusters, height=self.height, **self.options)

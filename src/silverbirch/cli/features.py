@@ -34,6 +34,7 @@ def aggregate(
     inputs: options.Inputs,
     out: options.Out,
     choosing: options.Choosing,
+    parsing: options.Parsing,
     preparing: options.Preparing,
     aggregating: options.Aggregating,
     resuming: options.Resuming,
@@ -58,18 +59,18 @@ def aggregate(
         parameters = asdict(aggregating) | {"max_memory": model_memory(aggregating.max_memory)}
         model = AggregateModel(n_jobs=jobs, **parameters | {"metric": preparing.metric})
         tree = model._new_tree()  # checks the parameters before anything is read
-    reading = Reading(inputs, choosing, Preparation(**asdict(preparing)))
+    reading = Reading(inputs, choosing, Preparation(**asdict(preparing)), parsing)
     outputs = Outputs({"features": out, "record": record}, force)
     parameters = parameters_of(tree) | {"max_memory": aggregating.max_memory} | reading.parameters()
     job = Job(reading, model, outputs, Record("aggregate", parameters), Voice(talking), resuming)
-    aggregation = job.aggregate()
-    job.record.outputs = outputs.wanted()
-    state = job.run_state(aggregation)
-    with job.record.phase("write"):
-        _write(str(out), job.model.features_, state)
-    if record is not None:
-        write_record(record, job.record)
-    job.finish()
+    with job.resumable():
+        aggregation = job.aggregate()
+        job.record.outputs = outputs.wanted()
+        state = job.run_state(aggregation)
+        with job.record.phase("write"):
+            _write(str(out), job.model.features_, state)
+        if record is not None:
+            write_record(record, job.record)
     say_run(job.voice, job.record, state)
 
 

@@ -7,14 +7,16 @@ import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ..checks import Floats
+from .arrow_rows import first_length, kept_of, rows_of, weights_of
 from .by_columns import ReadingBytes
-from .columns import Field, Wanted, cut, first_length, ids_of, rows_of
+from .columns import Field, Wanted, cut
+from .input_file import InputFile
+from .parsing import DEFAULT, Parsing
 from .source import Chunk, Position
 
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ class Table(ABC):
     label: str  # its name in error messages
     named: bool = True  # else the names of the columns are their numbers: "0", "1", …
     in_memory: bool = False
-    ids_are_text: bool = False  # whether ids are read as text, even if they look like numbers
+    keeps_text: bool = False  # whether kept columns are read as text, even if they look like numbers
     fields: tuple[Field, ...]
     n_rows: int | None = None
     n_bytes: int = 0  # of a file
@@ -46,9 +48,16 @@ class Table(ABC):
         """The memory that reading takes beside the chunk; `allowed` must not be less than the least."""
         return ReadingBytes(0, 0)
 
+    def check(self, wanted: Wanted) -> None:
+        """Raises ValueError if the wanted columns can be seen to be unreadable."""
+        return None
+
     def list_length(self, name: str) -> int | None:
         """The length of the first list in a column that is not missing; None if all are."""
         return None
+
+    def _place(self, first: int, row: int) -> str:
+        return f"row {first + row} of {self.label}"
 
     def share(self, row: int) -> float | None:
         """The fraction of the table before a row, from 0 to 1; None if it is not known."""
@@ -75,32 +84,32 @@ class ArrowTable(Table):
 
     def _first_batches(self, name: str) -> Iterator[pa.RecordBatch]:
         """One column from the first row on, in batches of any size."""
-        return self.batches(Wanted((name,), np.dtype(np.float64), None, (None,)), 0, _FIRST_ROWS)
+        return self.batches(Wanted((name,), np.dtype(np.float64), (None,)), 0, _FIRST_ROWS)
 
     def chunks(self, wanted: Wanted, begin: Position, chunk_rows: int) -> Iterator[Chunk]:
         for batches, last in cut(self.batches(wanted, begin.row, chunk_rows), chunk_rows):
             table = needed("pyarrow").Table.from_batches(batches)
-            ids = None if wanted.id_column is None else ids_of(table, wanted.id_column)
-            rows = rows_of(table, wanted, partial(self._place, begin.row))
+            place = partial(self._place, begin.row)
+            rows, weight = rows_of(table, wanted, place), weights_of(table, wanted, place)
             here, begin = begin, end_of(begin, len(rows), last=last)
-            yield Chunk(rows, here, begin, ids=ids)
-
-    def _place(self, first: int, row: int) -> str:
-        return f"row {first + row} of {self.label}"
+            kept = kept_of(table, wanted)
+            del batches, table  # they may be part of a large block, and the next one is read meanwhile
+            yield Chunk(rows, here, begin, weight, kept, wanted.id_column)
 
 
 class FileTable(ArrowTable):
     """A file. If it does not store its number of rows, progress is measured in bytes."""
 
     suffixes: ClassVar[tuple[str, ...]]  # of the names of such files
+    takes: ClassVar[tuple[str, ...]] = ()  # the fields of `Parsing` that mean something to this format
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.label = str(path)
-        self.n_bytes = path.stat().st_size
+    def __init__(self, file: InputFile, parsing: Parsing = DEFAULT) -> None:
+        self.file, self.path, self.label = file, file.path, file.label
+        self.parsing = parsing
+        self.n_bytes = self.path.stat().st_size
         self._bytes_of_row = 0.0  # mean over the rows read so far
         if self.n_bytes == 0:
-            raise ValueError(f"{path} is empty: at least one row is needed")
+            raise ValueError(f"{self.label} is empty: at least one row is needed")
         with reading(self.label):
             self._open()
 

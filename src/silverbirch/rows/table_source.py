@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -21,7 +22,10 @@ class TableSource(RowSource):
     def __init__(self, tables: Sequence[Table], request: Request, chunk_rows: int | None) -> None:
         self._tables = tables
         _check_names(tables)
-        self._wanted = chosen(tables, request)
+        self._wanted = chosen(tables, request.split(tables[0].fields))
+        for table in tables:
+            table.check(self._wanted)
+        self.weight_column = self._wanted.weight_column
         self.names = self._wanted.columns if tables[0].named else None
         self.n_dimensions = len(self._wanted.columns)
         counts = [table.n_rows for table in tables]
@@ -29,10 +33,10 @@ class TableSource(RowSource):
         self.repeatable = not any(isinstance(table, ArrowReaderTable) for table in tables)
         self.in_memory = all(table.in_memory for table in tables)
         self._used = False
-        self._ids_as_text = len(_id_types(tables, self._wanted.id_column)) > 1
+        self._as_text = _of_several_types(tables, self._wanted.kept)
         self._chunk_rows = chunk_rows or usual_chunk_rows(self.n_dimensions)
-        self._files = [table for table in tables if hasattr(table, "path")]
-        self._opened = [_fingerprint(table) for table in self._files]
+        self._files = [table for table in tables if hasattr(table, "file")]
+        self._opened = [table.file.fingerprint() for table in self._files]
         if self.n_rows == 0:
             raise ValueError(f"{_and_others(tables)} has no rows: at least one is needed")
 
@@ -48,13 +52,24 @@ class TableSource(RowSource):
                 empty = False
                 row += len(chunk)
                 self._check_unchanged(file, row, whole=chunk.end.file > file)
-                if self._ids_as_text and chunk.ids is not None:
-                    chunk = replace(chunk, ids=chunk.ids.cast("string"))
-                yield chunk
+                yield chunk if chunk.kept is None else replace(chunk, kept=self._of_one_type(chunk.kept, file))
             if row == first:
                 self._check_unchanged(file, row, whole=True)
         if empty:
             raise ValueError(f"{_and_others(self._tables)} has no rows: at least one is needed")
+
+    def _of_one_type(self, kept: Any, file: int) -> Any:
+        """The kept columns; those whose type differs from table to table as text."""
+        for number, name in enumerate(kept.schema.names):
+            if name in self._as_text:
+                try:
+                    kept = kept.set_column(number, name, kept.column(number).cast("string"))
+                except (ValueError, NotImplementedError):
+                    raise ValueError(
+                        f"column {name!r} of {self._tables[file].label} holds {kept.schema.types[number]}, and another "
+                        "type in other files: to keep it, give it one type in all files"
+                    ) from None
+        return kept
 
     def _check_unchanged(self, file: int, rows: int, *, whole: bool) -> None:
         """Raises ValueError if the table changed since it was opened: rows would get wrong weights and labels.
@@ -63,7 +78,7 @@ class TableSource(RowSource):
         """
         table = self._tables[file]
         count_differs = table.n_rows is not None and (rows > table.n_rows or (whole and rows < table.n_rows))
-        if count_differs or (whole and self._files and _fingerprint(table) != self._opened[file]):
+        if count_differs or (whole and self._files and self._files[file].file.fingerprint() != self._opened[file]):
             raise ValueError(f"{table.label} was changed while it was read: try again when no program writes to it")
 
     def place(self, position: Position) -> str:
@@ -86,6 +101,8 @@ class TableSource(RowSource):
     def extremes(self) -> tuple[Floats, Floats] | None:
         found = []
         if any(width is not None for width in self._wanted.widths):  # the metadata hold one range for the whole lists
+            return None
+        if self._wanted.times or self.weight_column is not None:  # other units; rows of weight 0 do not count
             return None
         for table in self._tables:
             both = table.extremes(self._wanted.names)
@@ -129,19 +146,15 @@ def _width(tables: Sequence[Table], name: str) -> int | None:
     return next(iter(known))
 
 
-def _id_types(tables: Sequence[Table], id_column: str | None) -> set[str]:
-    """The types of the id column in all tables. If there are several, all ids are read as text."""
-    return {
-        "string" if table.ids_are_text else field.type
+def _of_several_types(tables: Sequence[Table], kept: tuple[str, ...]) -> set[str]:
+    """Those of the kept columns whose type is not the same in all tables."""
+    types = {
+        (field.name, "string" if table.keeps_text else field.type)
         for table in tables
         for field in table.fields
-        if field.name == id_column
+        if field.name in kept
     }
-
-
-def _fingerprint(table: Any) -> dict[str, Any]:
-    status = table.path.stat()
-    return {"name": str(table.path), "bytes": status.st_size, "mtime_ns": status.st_mtime_ns}
+    return {name for name, several in Counter(name for name, _ in types).items() if several > 1}
 
 
 def _check_names(tables: Sequence[Table]) -> None:
