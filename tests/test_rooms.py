@@ -47,7 +47,7 @@ PYTHON_ROOMS = {
     "report": f"{NOUNS} storage plot",
     "demo": f"{NOUNS} storage",
     "cli": f"directions rows {NOUNS} pipeline storage plot",
-    "__init__": f"{NOUNS} storage",
+    "__init__": "",
     "__main__": "",
 }
 # And those that it imports only inside its functions: `save` is a method, while storage knows the classes.
@@ -63,8 +63,8 @@ LAZY_IMPORTS = {
     "report": "sklearn",
     "demo": "plot sklearn",
     "cli": "demo report",
-    "__init__": "rows agglomerative report",
-    "__main__": "cli",
+    "__init__": f"rows {NOUNS} storage agglomerative report",
+    "__main__": "cli storage",
 }
 
 KNOWN: set[str] = set()

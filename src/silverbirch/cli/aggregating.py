@@ -23,7 +23,7 @@ from ..storage.checkpoint import Checkpoint
 from ..storage.locks import one_run_only
 from ..storage.tree import parameters_of
 from .console import Voice
-from .options import Choosing, Resuming
+from .options import Choosing, Parsing, Resuming
 from .progress import model_progress, pass_progress
 
 
@@ -34,25 +34,37 @@ class Reading:
     inputs: list[str]
     choosing: Choosing = field(default_factory=Choosing)
     preparation: Preparation = field(default_factory=Preparation)
+    parsing: Parsing = field(default_factory=Parsing)
 
     def chosen(self) -> tuple[str, ...] | None:
         names = self.choosing.columns
         return None if names is None else tuple(name.strip() for name in names.split(","))
 
     def open(self) -> RowSource:
-        return read_chunks(self.inputs, **asdict(self.choosing) | {"columns": self.chosen()})
+        return read_chunks(self.inputs, **asdict(self.choosing) | {"columns": self.chosen()}, **asdict(self.parsing))
 
     def parameters(self) -> dict[str, Any]:
-        return asdict(self.choosing) | self.preparation.to_state()[0]
+        """What decides the rows, for the record; of the options for parsing those that were given."""
+        given = {name: value for name, value in asdict(self.parsing).items() if value != getattr(Parsing, name)}
+        return asdict(self.choosing) | given | self.preparation.to_state()[0]
 
 
 @dataclass(frozen=True)
 class Outputs:
-    """The files to write, by purpose; None for files that are not requested."""
+    """The files to write, by purpose; None for files that are not requested.
+
+    Raises ValueError if a name does not fit what the file is to hold.
+    """
 
     paths: dict[str, Path | None]
     force: bool
     id_column: str | None = None
+
+    def __post_init__(self) -> None:
+        if (labels := self.paths.get("labels")) is not None:
+            check_labels(labels, self.id_column)
+        if (page := self.paths.get("report")) is not None and page.suffix.lower() not in (".html", ".htm"):
+            raise ValueError(f"cannot write a report to {page}: a report is HTML, so the name must end in .html")
 
     def wanted(self) -> dict[str, str]:
         return {name: str(path) for name, path in self.paths.items() if path is not None}
@@ -73,11 +85,7 @@ class Outputs:
                 raise ValueError(f"{path} is {before} and would also be the {name}: give each file its own name")
         for path in self.wanted().values():
             check_free(path, self.force or path in own)
-        if (labels := self.paths.get("labels")) is not None:
-            check_labels(labels, self.id_column)
-        if (page := self.paths.get("report")) is not None:
-            if page.suffix.lower() not in (".html", ".htm"):
-                raise ValueError(f"cannot write a report to {page}: a report is HTML, so the name must end in .html")
+        if self.paths.get("report") is not None:
             check_drawing()
 
 

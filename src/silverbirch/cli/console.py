@@ -34,8 +34,6 @@ def failing_cleanly(command: Callable[_P, None]) -> Callable[_P, None]:
             raise
         except (ValueError, TypeError, OSError, MemoryError, ImportError) as error:
             fail("; ".join([_text(error), *getattr(error, "__notes__", [])]))
-        except KeyboardInterrupt:
-            fail("interrupted")
         except Exception as error:
             if _TRACEBACK in os.environ:
                 raise

@@ -99,4 +99,5 @@ def _parts(chunk: Chunk, size: int) -> Iterator[Chunk]:
             end=chunk.end if end == len(chunk) else Position(chunk.begin.file, chunk.begin.row + end),
             weight=None if chunk.weight is None else chunk.weight[part],
             kept=None if chunk.kept is None else chunk.kept[part],
+            left_out=None if chunk.left_out is None else chunk.left_out[part],
         )

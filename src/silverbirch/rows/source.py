@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from .. import _core
 from ..checks import Floats, Rows, refused_value
 
@@ -31,10 +34,11 @@ class Chunk:
     rows: Rows  # (n, d) contiguous float32 or float64, NaN where a value is missing
     begin: Position
     end: Position  # where the next chunk begins
-    weight: Floats | None = None  # (n,), 0 if a row is left out; None if each row counts once
+    weight: Floats | None = None  # (n,), 0 for a row that does not count; None if each row counts once
     kept: Any | None = None  # pyarrow.RecordBatch of n rows, if requested: the ids first, then the other kept columns
     id_column: str | None = None  # the column of `kept` that holds the ids
     checked: bool = False  # every value is known to be finite and small enough to be squared
+    left_out: NDArray[np.bool_] | None = None  # (n,), whether a row gets no label: it has weight 0 then; None if none
 
     def __len__(self) -> int:
         return int(self.rows.shape[0])
@@ -43,11 +47,6 @@ class Chunk:
     def ids(self) -> Any | None:
         """The ids as a pyarrow.Array, if requested."""
         return None if self.kept is None or self.id_column is None else self.kept.column(self.id_column)
-
-    @property
-    def counted(self) -> Rows:
-        """The rows that are not left out."""
-        return self.rows if self.weight is None else self.rows[self.weight > 0]
 
 
 def usual_chunk_rows(n_dimensions: int) -> int:

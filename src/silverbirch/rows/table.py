@@ -7,14 +7,16 @@ import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ..checks import Floats
 from .arrow_rows import first_length, kept_of, rows_of, weights_of
+from .by_columns import ReadingBytes
 from .columns import Field, Wanted, cut
+from .input_file import InputFile
+from .parsing import DEFAULT, Parsing
 from .source import Chunk, Position
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ class Table(ABC):
     fields: tuple[Field, ...]
     n_rows: int | None = None
     n_bytes: int = 0  # of a file
+    allowed: int | None = None  # the bytes that reading may take beside the chunk; None for no limit
 
     @abstractmethod
     def chunks(self, wanted: Wanted, begin: Position, chunk_rows: int) -> Iterator[Chunk]:
@@ -40,6 +43,14 @@ class Table(ABC):
 
         `begin.file` is the number of this table in its source.
         """
+
+    def reading_bytes(self, wanted: Wanted, chunk_rows: int) -> ReadingBytes:
+        """The memory that reading takes beside the chunk; `allowed` must not be less than the least."""
+        return ReadingBytes(0, 0)
+
+    def check(self, wanted: Wanted) -> None:
+        """Raises ValueError if the wanted columns can be seen to be unreadable."""
+        return None
 
     def list_length(self, name: str) -> int | None:
         """The length of the first list in a column that is not missing; None if all are."""
@@ -81,21 +92,24 @@ class ArrowTable(Table):
             place = partial(self._place, begin.row)
             rows, weight = rows_of(table, wanted, place), weights_of(table, wanted, place)
             here, begin = begin, end_of(begin, len(rows), last=last)
-            yield Chunk(rows, here, begin, weight, kept_of(table, wanted), wanted.id_column)
+            kept = kept_of(table, wanted)
+            del batches, table  # they may be part of a large block, and the next one is read meanwhile
+            yield Chunk(rows, here, begin, weight, kept, wanted.id_column)
 
 
 class FileTable(ArrowTable):
     """A file. If it does not store its number of rows, progress is measured in bytes."""
 
     suffixes: ClassVar[tuple[str, ...]]  # of the names of such files
+    takes: ClassVar[tuple[str, ...]] = ()  # the fields of `Parsing` that mean something to this format
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.label = str(path)
-        self.n_bytes = path.stat().st_size
+    def __init__(self, file: InputFile, parsing: Parsing = DEFAULT) -> None:
+        self.file, self.path, self.label = file, file.path, file.label
+        self.parsing = parsing
+        self.n_bytes = self.path.stat().st_size
         self._bytes_of_row = 0.0  # mean over the rows read so far
         if self.n_bytes == 0:
-            raise ValueError(f"{path} is empty: at least one row is needed")
+            raise ValueError(f"{self.label} is empty: at least one row is needed")
         with reading(self.label):
             self._open()
 
@@ -133,6 +147,15 @@ def reading(label: str) -> Iterator[None]:
             raise
         reason = str(error).strip().partition("\n")[0].rstrip(".")
         raise ValueError(f"{label} cannot be read: {reason}; is it complete, and of the format of its name?") from None
+
+
+@contextlib.contextmanager
+def released() -> Iterator[None]:
+    """Gives memory that Arrow no longer uses back to the system at the end."""
+    try:
+        yield
+    finally:
+        needed("pyarrow").default_memory_pool().release_unused()
 
 
 def needed(module: str) -> Any:
