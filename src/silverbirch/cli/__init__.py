@@ -7,6 +7,7 @@ cutting.py      the options that say where to cut
 aggregating.py  the aggregation that `cluster` and `aggregate` share
 results.py      writes the results      console.py, progress.py, summary.py   print messages
 wording.py      options in messages that name parameters
+helping.py      the help of commands
 """
 
 from typing import Annotated
@@ -19,16 +20,18 @@ from .console import failing_cleanly
 from .demo import demo
 from .features import aggregate, merge
 from .grouping import grouped
+from .helping import Command, Group, help_of
 from .models import cut, info, report
 
 app = typer.Typer(
+    cls=Group,
     no_args_is_help=True,
     help="Hierarchical clustering without the quadratic wall: files of any size to labels and a dendrogram, in bounded "
     "memory.",
     pretty_exceptions_enable=False,
 )
 for command in (cluster, aggregate, merge, cut, info, report, demo):
-    app.command()(failing_cleanly(grouped(command)))
+    app.command(cls=Command, help=help_of(command))(failing_cleanly(grouped(command)))
 
 
 def _show_version(wanted: bool) -> None:

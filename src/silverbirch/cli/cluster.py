@@ -46,19 +46,19 @@ def cluster(
 ) -> None:
     """Cluster the rows of files; write a label for every row, a model file and a report.
 
-    A first pass aggregates the rows into at most MAX-LEAVES cluster features. Their exact dendrogram is computed and
+    A first pass aggregates the rows into at most --max-leaves cluster features. Their exact dendrogram is computed and
     cut. A second pass gives every row the label of its exactly nearest feature. Memory does not grow with the number of
-    rows.
+    rows. Without a cut (-k, --height, …), the command shows what cuts would give; `cut` makes them later.
 
     Examples:
 
       silverbirch cluster rows.parquet -k 500 --labels labels.parquet
 
-      silverbirch cluster day-*.csv -k 20 --columns x,y,z --id-column id --scale standard --labels labels.csv
+      silverbirch cluster day-*.csv -k 20 --scale standard --labels labels.csv
 
       zcat day-*.csv.gz | silverbirch cluster - --format csv -k 20 --model run.sb
 
-      silverbirch cluster all.sb -k 500 --model run.sb      # features from `aggregate` and `merge`
+      silverbirch cluster all.sb -k 500 --model run.sb    # features of `merge`
     """
     with usage():
         cutting.check(labels)

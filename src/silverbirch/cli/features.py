@@ -26,7 +26,7 @@ from .results import write_record
 from .summary import say_run
 
 FeatureFiles = Annotated[
-    list[str], typer.Argument(metavar="FEATURES…", help="Files that `silverbirch aggregate` or `merge` wrote.")
+    list[str], typer.Argument(metavar="FEATURES", help="Files that `silverbirch aggregate` or `merge` wrote.")
 ]
 
 
@@ -88,8 +88,8 @@ def merge(
 ) -> None:
     """Merge the cluster features of several files into one file.
 
-    All files must have the same columns, prepared in the same way. If they have more than MAX-LEAVES features together,
-    the nearest features are merged.
+    All files must have the same columns, prepared in the same way. If they have more than --max-leaves features
+    together, the nearest features are merged.
 
     Example: silverbirch merge part-*.sb -o all.sb
     """

@@ -31,7 +31,7 @@ ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that `s
 Rows = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[INPUT…]", help="The rows to label. Without them, --labels has a label for each feature of the model."
+        metavar="INPUT", help="The rows to label. Without them, --labels has a label for each feature of the model."
     ),
 ]
 
@@ -63,7 +63,7 @@ def cut(
 
       silverbirch cut run.sb -k 20 rows.parquet --labels coarse.parquet
 
-      silverbirch cut run.sb --height 3.5 --labels leaves.csv      # a label for each feature of the model
+      silverbirch cut run.sb --height 3.5 --labels leaves.csv    # of features
     """
     with usage():
         cutting.check(labels)

@@ -18,7 +18,8 @@ from ..rows.parsing import as_comment, as_decimal, as_encoding, as_separator
 from ..rows.paths import check_format
 from .wording import in_options
 
-CUT, INPUT, TREE, LINKAGE, OUTPUT, RUN = "Where to cut", "Input", "Aggregation", "Clustering", "Output", "Run"
+PANELS = "Where to cut", "Input", "Aggregation", "Clustering", "Output", "Run"
+CUT, INPUT, TREE, LINKAGE, OUTPUT, RUN = PANELS
 
 
 def _choice(choices: Sequence[str], names: tuple[str, ...], panel: str, text: str) -> Any:
@@ -56,16 +57,18 @@ def _parsed(parse: Callable[[str], Any]) -> Callable[[str | None], Any]:
 Inputs = Annotated[
     list[str],
     typer.Argument(
-        metavar="INPUT…",
+        metavar="INPUT",
         help="Files or folders, read in this order: .parquet, .csv, .tsv and .jsonl (also .gz, .zst, .bz2, .xz), "
         ".arrow, .feather, .npy, .npz; - for the standard input.",
     ),
 ]
 Clusters = Annotated[
-    int | None, typer.Option("--clusters", "-k", min=1, rich_help_panel=CUT, help="Cut into this many clusters.")
+    int | None,
+    typer.Option("--clusters", "-k", metavar="K", min=1, rich_help_panel=CUT, help="Cut into this many clusters."),
 ]
 Height = Annotated[
-    float | None, typer.Option(min=0.0, rich_help_panel=CUT, help="Cut at this height of the dendrogram.")
+    float | None,
+    typer.Option(metavar="HEIGHT", min=0.0, rich_help_panel=CUT, help="Cut at this height of the dendrogram."),
 ]
 ChooseK = Annotated[
     bool,
@@ -216,7 +219,12 @@ Projection = Annotated[
 ]
 MaxLeaves = Annotated[
     int,
-    typer.Option(min=1, rich_help_panel=TREE, help="Largest number of cluster features, the leaves of the dendrogram."),
+    typer.Option(
+        metavar="NUMBER",
+        min=1,
+        rich_help_panel=TREE,
+        help="Largest number of cluster features, the leaves of the dendrogram.",
+    ),
 ]
 MaxMemory = Annotated[
     str | None,
@@ -228,7 +236,12 @@ MaxMemory = Annotated[
 ]  # fmt: skip
 Threshold = Annotated[
     float,
-    typer.Option(min=0.0, rich_help_panel=TREE, help="The size up to which a feature absorbs rows from the start."),
+    typer.Option(
+        metavar="SIZE",
+        min=0.0,
+        rich_help_panel=TREE,
+        help="The size up to which a feature absorbs rows from the start.",
+    ),
 ]
 Distance = Annotated[
     str | None,
@@ -259,7 +272,10 @@ Linkage = Annotated[
 Mode = Annotated[str, _choice(MODES, ("--mode",), LINKAGE, "How the linkage treats cluster features.")]
 Algorithm = Annotated[str, _choice(ALGORITHMS, ("--algorithm",), LINKAGE, "By default the fastest exact algorithm.")]
 Jobs = Annotated[
-    int, typer.Option("--jobs", "-j", rich_help_panel=RUN, help="Number of threads; -1 for one on each core.")
+    int,
+    typer.Option(
+        "--jobs", "-j", metavar="NUMBER", rich_help_panel=RUN, help="Number of threads; -1 for one on each core."
+    ),
 ]
 Labels = Annotated[
     Path | None,
