@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
 from ..model import AggregateModel
+from ..model.labelled import LeafCounter
 from ..pipeline.aggregation import Aggregation
-from ..pipeline.labels import check_labels
+from ..pipeline.labelling import BothPasses, Labelling
 from ..pipeline.preparation import Preparation
 from ..pipeline.provenance import RunState
 from ..pipeline.record import Record
-from ..plot import check_drawing
 from ..rows import RowSource, read_chunks
-from ..storage.atomic import check_free, remove_leftovers
-from ..storage.checkpoint import Checkpoint
 from ..storage.tree import parameters_of
 from .console import Voice
 from .options import Choosing, Resuming
+from .outputs import Outputs, input_names
 from .progress import pass_progress
+from .results import write_labels
+from .storing import StoredWork
 
 
 @dataclass(frozen=True)
@@ -31,51 +29,17 @@ class Reading:
     inputs: list[str]
     choosing: Choosing = field(default_factory=Choosing)
     preparation: Preparation = field(default_factory=Preparation)
+    keep: tuple[str, ...] = ()
 
     def chosen(self) -> tuple[str, ...] | None:
         names = self.choosing.columns
         return None if names is None else tuple(name.strip() for name in names.split(","))
 
     def open(self) -> RowSource:
-        return read_chunks(self.inputs, **asdict(self.choosing) | {"columns": self.chosen()})
+        return read_chunks(self.inputs, **asdict(self.choosing) | {"columns": self.chosen(), "keep": self.keep})
 
     def parameters(self) -> dict[str, Any]:
-        return asdict(self.choosing) | self.preparation.to_state()[0]
-
-
-@dataclass(frozen=True)
-class Outputs:
-    """The files to write, by purpose; None for files that are not requested."""
-
-    paths: dict[str, Path | None]
-    force: bool
-    id_column: str | None = None
-
-    def wanted(self) -> dict[str, str]:
-        return {name: str(path) for name, path in self.paths.items() if path is not None}
-
-    def check(self, read: Iterable[str], *, own: Sequence[str] = (), checkpoint: Path | None = None) -> None:
-        """Checks all outputs before any work.
-
-        No file may be both read and written, or written for two purposes, not even with --force. A resumed run may
-        overwrite `own`, the outputs of its first part.
-        """
-        purposes = {os.path.realpath(path): "an input" for path in read}
-        written = self.wanted()
-        if checkpoint is not None:
-            check_free(checkpoint, force=True)
-            written["checkpoint"] = str(checkpoint)
-        for name, path in written.items():
-            if (before := purposes.setdefault(os.path.realpath(path), f"the {name}")) != f"the {name}":
-                raise ValueError(f"{path} is {before} and would also be the {name}: give each file its own name")
-        for path in self.wanted().values():
-            check_free(path, self.force or path in own)
-        if (labels := self.paths.get("labels")) is not None:
-            check_labels(labels, self.id_column)
-        if (page := self.paths.get("report")) is not None:
-            if page.suffix.lower() not in (".html", ".htm"):
-                raise ValueError(f"cannot write a report to {page}: a report is HTML, so the name must end in .html")
-            check_drawing()
+        return asdict(self.choosing) | self.preparation.to_state()[0] | ({"keep": list(self.keep)} if self.keep else {})
 
 
 @dataclass
@@ -88,24 +52,23 @@ class Job:
     record: Record
     voice: Voice
     resuming: Resuming
+    _labelling: Labelling = field(init=False)
+    _stored: StoredWork | None = None  # the passes over rows; the merge of features is not stored
 
     def aggregate(self) -> Aggregation:
         source = self.reading.open()
         self.record.input = source.fingerprint() or []
         aggregation = Aggregation(source, self.model, self.reading.preparation)
-        checkpoint = self._checkpoint()
-        own = [] if checkpoint is None else checkpoint.resume(aggregation)
-        self.outputs.check((file["name"] for file in self.record.input), own=own, checkpoint=self.resuming.checkpoint)
-        if checkpoint is not None:  # left by a killed run
-            for path in (str(checkpoint.path), *checkpoint.outputs):
-                remove_leftovers(path)
+        self._labelling = Labelling(self.resuming.journal())
+        passes = BothPasses(aggregation, self._labelling)
+        self._stored = stored = StoredWork(passes, self.resuming, self.outputs, self._identity())
+        stored.begin(input_names(source))
         if aggregation.rows_of_stage:
             self.voice.say(f"resuming after row {aggregation.rows_of_stage:,}, from {self.resuming.checkpoint}")
         with self.record.phase("aggregate"):
-            self._pass(aggregation, checkpoint)
+            self._pass(aggregation, stored)
         self.model = aggregation.model
-        if checkpoint is not None:  # the outputs are written from here on
-            checkpoint.write(aggregation)
+        stored.store_now()  # the outputs are written from here on
         tree = self.model.tree_
         self.record.counts |= asdict(aggregation.counts) | {
             "columns": tree.features.n_dimensions,
@@ -115,27 +78,32 @@ class Job:
         }
         return aggregation
 
-    def _pass(self, aggregation: Aggregation, checkpoint: Checkpoint | None) -> None:
+    def _pass(self, aggregation: Aggregation, stored: StoredWork) -> None:
         with pass_progress(self.voice.shows_progress, aggregation.source) as progress:
 
             def after_chunk(now: Aggregation) -> None:
                 progress.update(now.stage, now.rows_of_stage, now.position, getattr(now.model, "tree_", None))
-                if checkpoint is not None:
-                    checkpoint(now)
+                stored.store()
 
             aggregation.run(after_chunk)
 
-    def _checkpoint(self) -> Checkpoint | None:
-        """The checkpoint. Its identity holds what decides the tree; the cut and the linkage may change."""
-        if self.resuming.checkpoint is None:
-            return None
-        identity = {
+    def label(self, aggregation: Aggregation, counter: LeafCounter) -> dict[str, int]:
+        """Labels the rows that were aggregated; returns their counts."""
+        assert self._stored is not None
+        return write_labels(
+            self._labelling, aggregation.source, aggregation.preparation, self.model, self._stored, self.voice, counter
+        )
+
+    def _identity(self) -> dict[str, Any]:
+        """What decides the tree; the cut and the linkage may change, and the columns beside the labels."""
+        preparation = self.reading.parameters()
+        for beside in ("id_column", "keep"):
+            preparation.pop(beside, None)
+        return {
             "input": self.record.input,
-            "preparation": {name: value for name, value in self.reading.parameters().items() if name != "id_column"},
+            "preparation": preparation,
             "tree": parameters_of(self.model._new_tree()),
         }
-        outputs = list(self.outputs.wanted().values())
-        return Checkpoint(self.resuming.checkpoint, self.resuming.checkpoint_every, identity, outputs)
 
     def run_state(self, aggregation: Aggregation) -> RunState:
         names = aggregation.source.names
@@ -149,5 +117,5 @@ class Job:
 
     def finish(self) -> None:
         """Removes the checkpoint: all outputs are written."""
-        if self.resuming.checkpoint is not None:
-            self.resuming.checkpoint.unlink(missing_ok=True)
+        if self._stored is not None:
+            self._stored.finish()

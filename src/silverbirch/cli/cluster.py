@@ -11,11 +11,12 @@ from ..pipeline.preparation import Preparation
 from ..pipeline.provenance import RunState
 from ..pipeline.record import Record
 from . import options
-from .aggregating import Job, Outputs, Reading
+from .aggregating import Job, Reading
 from .console import Voice, usage
 from .cutting import Cutting
 from .features import insert_features, read_features
-from .results import write_labels, write_model, write_page, write_record
+from .outputs import Outputs, columns_beside
+from .results import write_model, write_page, write_record
 from .summary import say_clusters
 
 _FEATURES = ".sb"
@@ -28,9 +29,9 @@ def cluster(
     preparing: options.Preparing,
     aggregating: options.Aggregating,
     linking: options.Linking,
+    labelling: options.Labelling,
     resuming: options.Resuming,
     talking: options.Talking,
-    labels: options.Labels = None,
     model: options.Model = None,
     page: options.Page = None,
     record: options.RecordFile = None,
@@ -52,7 +53,8 @@ def cluster(
       silverbirch cluster all.sb -k 500 --model run.sb      # features from `aggregate` and `merge`
     """
     with usage():
-        cutting.check(labels)
+        cutting.check(labelling.labels)
+        labelling.check(talking.as_json)
         if cutting.clusters is not None and cutting.clusters > aggregating.max_leaves:
             raise ValueError(f"-k {cutting.clusters} but at most {aggregating.max_leaves} features: raise --max-leaves")
         parameters = asdict(aggregating) | {"max_memory": model_memory(aggregating.max_memory)}
@@ -64,11 +66,13 @@ def cluster(
             **parameters,
         )
         estimator._new_tree()  # checks the parameters before anything is read
-    reading = Reading(inputs, choosing, Preparation(**asdict(preparing)))
-    outputs = Outputs({"labels": labels, "model": model, "report": page, "record": record}, force, choosing.id_column)
+    target = labelling.target(inputs)
+    reading = Reading(inputs, choosing, Preparation(**asdict(preparing)), labelling.kept)
+    kept = columns_beside(choosing.id_column, labelling.kept)
+    outputs = Outputs({"model": model, "report": page, "record": record}, force, target, kept)
     parameters = estimator.get_params() | cutting.options | {"max_memory": aggregating.max_memory}
     whole = Record("cluster", parameters | reading.parameters(), outputs=outputs.wanted())
-    job = Job(reading, estimator, outputs, whole, Voice(talking), resuming)
+    job = Job(reading, estimator, outputs, whole, Voice(talking, to_stderr=labelling.to_stdout), resuming)
     of_features = any(name.endswith(_FEATURES) for name in inputs)
     state = _cluster_features(job, cutting) if of_features else _cluster_rows(job, cutting)
     if record is not None:
@@ -81,11 +85,10 @@ def _cluster_rows(job: Job, cutting: Cutting) -> RunState:
     aggregation = job.aggregate()
     _cluster(job, cutting)
     state = job.run_state(aggregation)
-    labels = job.outputs.paths["labels"]
-    if labels is not None:
+    if job.outputs.labels is not None:
         counter = LeafCounter(job.model.features_)
         with job.record.phase("label"):
-            job.record.counts |= write_labels(labels, aggregation.source, state, job.model, job.voice, counter)
+            job.record.counts |= job.label(aggregation, counter)
         job.model._count_labelled(counter)
     _write(job, state)
     return state
@@ -97,7 +100,7 @@ def _cluster_features(job: Job, cutting: Cutting) -> RunState:
             raise ValueError(
                 "some inputs are features, some are rows: aggregate the rows first, then give features only"
             )
-        if job.outputs.paths["labels"] is not None:
+        if job.outputs.labels is not None:
             raise ValueError("features have no rows to label: write a --model, then `silverbirch cut` it on the rows")
         if job.resuming.checkpoint is not None or job.reading != Reading(job.reading.inputs):
             raise ValueError("the rows were chosen and prepared when they were aggregated: leave those options out")

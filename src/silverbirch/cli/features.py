@@ -20,8 +20,9 @@ from ..storage import features as features_in_file
 from ..storage.tree import parameters_of
 from ..tree import CFTree
 from . import options
-from .aggregating import Job, Outputs, Reading
+from .aggregating import Job, Reading
 from .console import Voice, usage
+from .outputs import Outputs
 from .results import write_record
 from .summary import say_run
 

@@ -113,6 +113,9 @@ class Aggregation:
             stored = model_in_file.from_file(state["model"], container.under("model", arrays), AggregateModel)
             self.model = stored.set_params(**self.model.get_params())
             self.model._metric = self.model.metric  # up to 0.2 the preparation knew the metric, not the model
+            # A run that was labelling rows had clustered its leaves. The linkage and the cut may be others now.
+            self.model._take(self.model.tree_)
+            self.model._adaptive = None
         file, row = state["position"]
         self.position = Position(as_count(file, "file", least=0), as_count(row, "row", least=0))
         self.counts = Counts(**state["counts"])
