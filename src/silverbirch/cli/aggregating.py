@@ -59,12 +59,10 @@ class Job:
         source = self.reading.open()
         self.record.input = source.fingerprint() or []
         aggregation = Aggregation(source, self.model, self.reading.preparation)
-        self._labelling = Labelling(self.resuming.journal())
+        self._labelling = Labelling(self.resuming.journal(), self.voice.warn)
         passes = BothPasses(aggregation, self._labelling)
-        self._stored = stored = StoredWork(passes, self.resuming, self.outputs, self._identity())
+        self._stored = stored = StoredWork(passes, self.resuming, self.outputs, self._identity(), self.voice)
         stored.begin(input_names(source))
-        if aggregation.rows_of_stage:
-            self.voice.say(f"resuming after row {aggregation.rows_of_stage:,}, from {self.resuming.checkpoint}")
         with self.record.phase("aggregate"):
             self._pass(aggregation, stored)
         self.model = aggregation.model
@@ -114,8 +112,3 @@ class Job:
             preparation=aggregation.preparation,
             record=self.record.result(),
         )
-
-    def finish(self) -> None:
-        """Removes the checkpoint: all outputs are written."""
-        if self._stored is not None:
-            self._stored.finish()

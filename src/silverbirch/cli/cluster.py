@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 
 from ..model import AggregateModel
@@ -17,6 +20,7 @@ from .cutting import Cutting
 from .features import insert_features, read_features
 from .outputs import Outputs, columns_beside
 from .results import write_model, write_page, write_record
+from .storing import resumable
 from .summary import say_clusters
 
 _FEATURES = ".sb"
@@ -74,10 +78,8 @@ def cluster(
     whole = Record("cluster", parameters | reading.parameters(), outputs=outputs.wanted())
     job = Job(reading, estimator, outputs, whole, Voice(talking, to_stderr=labelling.to_stdout), resuming)
     of_features = any(name.endswith(_FEATURES) for name in inputs)
-    state = _cluster_features(job, cutting) if of_features else _cluster_rows(job, cutting)
-    if record is not None:
-        write_record(record, job.record)
-    job.finish()
+    with resumable(resuming):
+        state = _cluster_features(job, cutting) if of_features else _cluster_rows(job, cutting)
     say_clusters(job.voice, job.record, state, job.model)
 
 
@@ -85,13 +87,31 @@ def _cluster_rows(job: Job, cutting: Cutting) -> RunState:
     aggregation = job.aggregate()
     _cluster(job, cutting)
     state = job.run_state(aggregation)
+    _write(job, state)  # before the labels, which are large: a full disk does not lose the model
     if job.outputs.labels is not None:
         counter = LeafCounter(job.model.features_)
-        with job.record.phase("label"):
+        with job.record.phase("label"), _saying_how_to_label_later(job, cutting):
             job.record.counts |= job.label(aggregation, counter)
         job.model._count_labelled(counter)
-    _write(job, state)
+        _write(job, state)  # again, with what is known of the labelled rows
     return state
+
+
+@contextmanager
+def _saying_how_to_label_later(job: Job, cutting: Cutting) -> Iterator[None]:
+    """Adds to an error what is written already, and the command that labels the rows by it."""
+    try:
+        yield
+    except Exception as error:
+        paths = job.outputs.paths
+        if written := [str(path) for path in paths.values() if path is not None]:
+            error.add_note(f"written: {', '.join(written)}")
+        if (model := paths["model"]) is not None:
+            command = ["silverbirch", "cut", str(model), *job.reading.inputs, *cutting.words(), "--labels", "FILE"]
+            error.add_note(f"label later: {shlex.join(command)}")
+        if job.resuming.checkpoint is not None:
+            error.add_note(f"or run the same command again, which continues from {job.resuming.checkpoint}")
+        raise
 
 
 def _cluster_features(job: Job, cutting: Cutting) -> RunState:
@@ -126,9 +146,12 @@ def _cluster(job: Job, cutting: Cutting) -> None:
 
 
 def _write(job: Job, state: RunState) -> None:
-    model, page = job.outputs.paths["model"], job.outputs.paths["report"]
+    """Writes everything but the labels; replaces what an earlier call wrote."""
+    paths = job.outputs.paths
     with job.record.phase("write"):
-        if model is not None:
+        if (model := paths["model"]) is not None:
             write_model(model, job.model, state)
-        if page is not None:
+        if (page := paths["report"]) is not None:
             write_page(page, job.model, state, job.record.measured())
+    if (record := paths["record"]) is not None:
+        write_record(record, job.record)

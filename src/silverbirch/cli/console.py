@@ -31,7 +31,7 @@ def failing_cleanly(command: Callable[_P, None]) -> Callable[_P, None]:
         except (typer.Exit, typer.BadParameter):
             raise
         except (ValueError, TypeError, OSError, MemoryError, ImportError) as error:
-            fail(str(error) or type(error).__name__)
+            fail("; ".join([_text(error), *getattr(error, "__notes__", [])]))
         except KeyboardInterrupt:
             fail("interrupted")
         except Exception as error:
@@ -43,8 +43,19 @@ def failing_cleanly(command: Callable[_P, None]) -> Callable[_P, None]:
 
 
 def fail(message: str) -> None:
-    typer.echo(f"Error: {printable(' '.join(message.split()))}", err=True)
+    typer.echo(f"Error: {_one_line(message)}", err=True)
     raise typer.Exit(1) from None
+
+
+def _one_line(text: str) -> str:
+    return printable(" ".join(text.split()))
+
+
+def _text(error: Exception) -> str:
+    """The text of an error, without the number of an error of the system."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
+    return str(error) or type(error).__name__
 
 
 @contextmanager
@@ -72,6 +83,10 @@ class Voice:
 
     def say(self, text: str) -> None:
         self._out.print(printable(text))
+
+    def warn(self, text: str) -> None:
+        """Prints a line on stderr, even if the results are not printed: something is lost, but the run goes on."""
+        typer.echo(f"Warning: {_one_line(text)}", err=True)
 
     def table(self, rows: list[tuple[str, str]]) -> None:
         width = max(len(name) for name, _ in rows)

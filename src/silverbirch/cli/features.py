@@ -24,6 +24,7 @@ from .aggregating import Job, Reading
 from .console import Voice, usage
 from .outputs import Outputs
 from .results import write_record
+from .storing import resumable
 from .summary import say_run
 
 FeatureFiles = Annotated[
@@ -63,14 +64,14 @@ def aggregate(
     outputs = Outputs({"features": out, "record": record}, force)
     parameters = parameters_of(tree) | {"max_memory": aggregating.max_memory} | reading.parameters()
     job = Job(reading, model, outputs, Record("aggregate", parameters), Voice(talking), resuming)
-    aggregation = job.aggregate()
-    job.record.outputs = outputs.wanted()
-    state = job.run_state(aggregation)
-    with job.record.phase("write"):
-        _write(str(out), job.model.features_, state)
-    if record is not None:
-        write_record(record, job.record)
-    job.finish()
+    with resumable(resuming):
+        aggregation = job.aggregate()
+        job.record.outputs = outputs.wanted()
+        state = job.run_state(aggregation)
+        with job.record.phase("write"):
+            _write(str(out), job.model.features_, state)
+        if record is not None:
+            write_record(record, job.record)
     say_run(job.voice, job.record, state)
 
 

@@ -24,7 +24,7 @@ from .cutting import Cutting
 from .facts import file_facts
 from .outputs import Outputs, columns_beside, input_names
 from .results import write_labels, write_model, write_page, write_record
-from .storing import StoredWork
+from .storing import StoredWork, resumable
 from .summary import listed, say_clusters
 
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that `silverbirch cluster --model` wrote.")]
@@ -84,29 +84,30 @@ def cut(
     kept = columns_beside(id_column, labelling.kept) if inputs else ()
     outputs = Outputs({"model": new_model, "report": page, "record": record}, force, target, kept)
     source = read_chunks(inputs, columns=state.to_read, id_column=id_column, keep=labelling.kept) if inputs else None
-    pass_over_rows = Labelling(resuming.journal())
-    stored = StoredWork(pass_over_rows, resuming, outputs, _identity(source, estimator, state))
-    # --model may name the model file itself, which has been read already.
-    stored.begin(input_names(source), [] if new_model is not None and _same_file(new_model, model) else [str(model)])
     whole = Record("cut", cutting.parameters(), [{"name": str(model)}, *({"name": name} for name in inputs or [])])
-    with whole.phase("cut"):
-        cutting.apply(estimator.set_params(n_jobs=jobs))
-    whole.counts |= {"rows": estimator.tree_.n_points, "features": estimator.tree_.n_leaves}
-    whole.counts["clusters"] = estimator.n_clusters_
-    whole.outputs = outputs.wanted()
-    if target is not None:
-        with whole.phase("label"):
-            if source is None:
-                _label_features(target, estimator)
-            else:
-                whole.counts |= write_labels(pass_over_rows, source, state.preparation, estimator, stored, voice)
-    if new_model is not None:
-        write_model(new_model, estimator, state)
-    if page is not None:
-        write_page(page, estimator, state, state.record)
-    if record is not None:
-        write_record(record, whole)
-    stored.finish()
+    with resumable(resuming):
+        labels = Labelling(resuming.journal(), voice.warn)
+        stored = StoredWork(labels, resuming, outputs, _identity(source, estimator, state), voice)
+        # --model may name the model file itself, which has been read already.
+        overwritten = new_model is not None and _same_file(new_model, model)
+        stored.begin(input_names(source), [] if overwritten else [str(model)])
+        with whole.phase("cut"):
+            cutting.apply(estimator.set_params(n_jobs=jobs))
+        whole.counts |= {"rows": estimator.tree_.n_points, "features": estimator.tree_.n_leaves}
+        whole.counts["clusters"] = estimator.n_clusters_
+        whole.outputs = outputs.wanted()
+        if new_model is not None:
+            write_model(new_model, estimator, state)
+        if page is not None:
+            write_page(page, estimator, state, state.record)
+        if target is not None:
+            with whole.phase("label"):
+                if source is None:
+                    _label_features(target, estimator)
+                else:
+                    whole.counts |= write_labels(labels, source, state.preparation, estimator, stored, voice)
+        if record is not None:
+            write_record(record, whole)
     say_clusters(voice, whole, state, estimator)
 
 

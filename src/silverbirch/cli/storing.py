@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
-from ..storage.atomic import remove_leftovers
+from ..storage.atomic import check_free, remove_leftovers
 from ..storage.checkpoint import Checkpoint, Resumable
 from ..storage.journal import Journal
+from ..storage.locks import one_run_only
+from .console import Voice
 from .options import Resuming
 from .outputs import Outputs
 
@@ -24,19 +27,28 @@ class StoredWork:
     resuming: Resuming
     outputs: Outputs
     identity: dict[str, Any]
+    voice: Voice
+    _checkpoint: Checkpoint | None = field(init=False)
 
     def __post_init__(self) -> None:
         path, written = self.resuming.checkpoint, list(self.outputs.wanted().values())
-        every = self.resuming.checkpoint_every
-        self._checkpoint = None if path is None else Checkpoint(path, every, self.identity, written)
+        self._checkpoint = (
+            None
+            if path is None
+            else Checkpoint(path, self.resuming.checkpoint_every, self.identity, written, warn=self.voice.warn)
+        )
 
     def begin(self, read: Sequence[str], also_read: Sequence[str] = ()) -> None:
         """Restores what a killed run has stored and checks all outputs. For the parameters see `Outputs.check`."""
-        own = [] if self._checkpoint is None else self._checkpoint.resume(self.work)
-        self.outputs.check(read, also_read, own=own, checkpoint=self.resuming.checkpoint)
-        if self._checkpoint is not None:
-            for path in (self._checkpoint.path, *(path for _, path in self.outputs.files(read))):
-                remove_leftovers(path)
+        if self._checkpoint is None:
+            self.outputs.check(read, also_read)
+            return
+        path = self._checkpoint.path
+        resumes = path.exists()
+        self.outputs.check(read, also_read, own=self._checkpoint.resume(self.work), checkpoint=path)
+        remove_leftovers([path, *(output for _, output in self.outputs.files(read))])
+        if resumes:
+            self.voice.say(f"resuming after {self.work.progress}, from {path}")
 
     def store(self) -> None:
         """Writes the checkpoint, if it is time to."""
@@ -47,8 +59,16 @@ class StoredWork:
         if self._checkpoint is not None:
             self._checkpoint.write(self.work)
 
-    def finish(self) -> None:
-        """Removes what was stored: all outputs are written."""
-        if self._checkpoint is not None:
-            self._checkpoint.remove()
-            Journal.beside(self._checkpoint.path).remove()
+
+@contextmanager
+def resumable(resuming: Resuming) -> Iterator[None]:
+    """Refuses a second run on the same checkpoint; removes what was stored when all outputs are written."""
+    path = resuming.checkpoint
+    if path is None:
+        yield
+        return
+    check_free(path, force=True)
+    with one_run_only(path):
+        yield
+        path.unlink(missing_ok=True)
+        Journal.beside(path).remove()

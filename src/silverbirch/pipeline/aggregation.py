@@ -48,6 +48,10 @@ class Aggregation:
             return self.counts.rows
         return 0 if self.statistics is None else self.statistics.rows
 
+    @property
+    def progress(self) -> str:
+        return f"row {self.rows_of_stage:,}" + ("" if self.stage == "tree" else " of the first pass")
+
     def run(self, after_chunk: Callable[[Aggregation], Any]) -> None:
         """Continues from the current position; calls `after_chunk` after each chunk."""
         self.preparation = self.preparation.from_metadata(self.source)

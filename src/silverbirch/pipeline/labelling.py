@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -26,14 +27,16 @@ class Labelling:
     """The state of the pass. Stored between two chunks and resumed, it gives the same labels.
 
     journal : the leaf of each row so far; None if the pass is not stored
+    warn : called if the journal cannot be written; the pass goes on without it
 
     To find the nearest leaf of a row is what takes long. So a resumed pass reads the rows again from the first on and
     writes all labels, but takes the leaves from the journal as far as it goes. The bytes of every format are those of
     an undisturbed run then, and the cut may be another one.
     """
 
-    def __init__(self, journal: Journal | None = None) -> None:
+    def __init__(self, journal: Journal | None = None, warn: Callable[[str], None] = lambda text: None) -> None:
         self._journal = journal
+        self._warn = warn
         self._leaves: str | None = None  # whose numbers the journal holds; None before the pass begins
         self._counter: LeafCounter | None = None
         self._stored: tuple[dict[str, Any], container.Arrays] | None = None  # the state to resume
@@ -72,10 +75,11 @@ class Labelling:
             return
         self._leaves = leaves_digest(model, preparation)
         stored, self._stored = self._stored, None
-        if stored is None or stored[0]["leaves"] != self._leaves or not self._journal.resume(stored[0]["journal"]):
-            self._journal.begin()
-        elif counter is not None:
-            counter.restore(stored[1])
+        with self._going_on():
+            if stored is None or stored[0]["leaves"] != self._leaves or not self._journal.resume(stored[0]["journal"]):
+                self._journal.begin()
+            elif counter is not None:
+                counter.restore(stored[1])
 
     def _leaves_of(
         self, chunk: Chunk, source: RowSource, preparation: Preparation, model: AggregateModel
@@ -90,16 +94,39 @@ class Labelling:
         if prepared.weight is not None:
             leaves[prepared.weight == 0] = _NO_LEAF
         if self._journal is not None:
-            self._journal.append(leaves)
+            with self._going_on():
+                self._journal.append(leaves)
         return leaves
+
+    @contextmanager
+    def _going_on(self) -> Iterator[None]:
+        """Goes on without the journal after an error of the disk: what it holds may be incomplete."""
+        try:
+            yield
+        except OSError as error:
+            self._journal = None
+            self._warn(f"the labels are not in the checkpoint, the run goes on: {error.strerror or error}")
 
     # -- in checkpoints
 
     def to_state(self) -> tuple[dict[str, Any], container.Arrays]:
         if self._journal is None or self._leaves is None:
             return self._stored or ({}, {})
-        sums = {} if self._counter is None else self._counter.sums()
-        return {"leaves": self._leaves, "journal": self._journal.state()}, sums
+        with self._going_on():
+            state = {"leaves": self._leaves, "journal": self._journal.state()}
+            return state, {} if self._counter is None else self._counter.sums()
+        return {}, {}
+
+    @property
+    def progress(self) -> str:
+        return f"the label of row {self.rows:,}"
+
+    @property
+    def rows(self) -> int:
+        """The number of rows whose leaves are known."""
+        if self._stored is not None:
+            return int(self._stored[0]["journal"]["count"])
+        return 0 if self._journal is None else self._journal.count
 
     def resume(self, state: dict[str, Any], arrays: container.Arrays) -> None:
         self._stored = ({"leaves": state["leaves"], "journal": Journal.checked(state["journal"])}, arrays)
@@ -110,6 +137,10 @@ class BothPasses:
 
     def __init__(self, aggregation: Aggregation, labelling: Labelling) -> None:
         self._aggregation, self._labelling = aggregation, labelling
+
+    @property
+    def progress(self) -> str:
+        return self._labelling.progress if self._labelling.rows else self._aggregation.progress
 
     def to_state(self) -> tuple[dict[str, Any], container.Arrays]:
         state, arrays = self._aggregation.to_state()

@@ -41,9 +41,10 @@ class Record:
 
     @contextlib.contextmanager
     def phase(self, name: str) -> Iterator[None]:
+        """Adds the time that the block takes to the seconds of a phase."""
         begin = time.perf_counter()
         yield
-        self.seconds[name] = round(time.perf_counter() - begin, 3)
+        self.seconds[name] = round(self.seconds.get(name, 0.0) + time.perf_counter() - begin, 3)
 
     def result(self) -> dict[str, Any]:
         """The part that a model file stores."""

@@ -1,4 +1,4 @@
-"""Chooses the columns to read, and turns columns of Arrow into rows.
+"""Chooses the columns to read, among those of Arrow tables, arrays and frames.
 
 A column of lists is as many columns of the rows as its lists are long: 'embedding' becomes 'embedding[0]',
 'embedding[1]', ….
@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-
-from ..checks import Rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -210,14 +207,14 @@ def _listed(names: Iterable[str], *, quote: bool = True, most: int = 8) -> str:
 
 
 def arrow_fields(schema: pa.Schema) -> tuple[Field, ...]:
-    return tuple(_arrow_field(field.name, field.type) for field in schema)
+    return tuple(arrow_field(field.name, field.type) for field in schema)
 
 
-def _arrow_field(name: str, kind: pa.DataType) -> Field:
+def arrow_field(name: str, kind: pa.DataType) -> Field:
     import pyarrow.types as types
 
-    if (lists := _list_type(kind)) is not None:
-        item = _arrow_field(name, lists.value_type)
+    if (lists := list_type(kind)) is not None:
+        item = arrow_field(name, lists.value_type)
         width = lists.list_size if types.is_fixed_size_list(lists) else 0
         return Field(name, str(kind), item.numeric and item.width is None, item.single, width)
     floating = types.is_floating(kind)
@@ -227,133 +224,13 @@ def _arrow_field(name: str, kind: pa.DataType) -> Field:
     return Field(name, str(kind), numeric, floating and not types.is_float64(kind))
 
 
-def _list_type(kind: pa.DataType) -> pa.DataType | None:
+def list_type(kind: pa.DataType) -> pa.DataType | None:
     """The type if it is one of lists, or of tensors that are stored as lists; else None."""
     import pyarrow.types as types
 
     stored = getattr(kind, "storage_type", kind)
     is_list = types.is_list(stored) or types.is_large_list(stored) or types.is_fixed_size_list(stored)
     return stored if is_list else None
-
-
-def rows_of(table: pa.Table, wanted: Wanted, place: Callable[[int], str]) -> Rows:
-    """The wanted columns side by side; NaN where a value is missing. `place` says in words where a row is."""
-    if len(wanted.names) == 1 and wanted.widths[0] is not None:  # lists that lie one after the other are not copied
-        block = _block(table, wanted.names[0], wanted.widths[0], place)
-        if isinstance(block, np.ndarray):
-            return np.require(block, wanted.dtype, ["C", "A"])
-    rows: Rows = np.empty((table.num_rows, len(wanted.columns)), dtype=wanted.dtype)
-    done = 0
-    for name, width in zip(wanted.names, wanted.widths, strict=True):
-        end = done + (1 if width is None else width)
-        rows[:, done:end] = _block(table, name, width, place)
-        done = end
-    return rows
-
-
-def _block(table: pa.Table, name: str, width: int | None, place: Callable[[int], str]) -> NDArray[Any] | float:
-    """The numbers of a column, one row for each row of the table; NaN alone if all are missing."""
-    values = _whole(table.column(name))
-    if width is not None:
-        return _lists(values, name, width, place)
-    numbers = _numbers(values, name)
-    return numbers[:, None] if isinstance(numbers, np.ndarray) else numbers
-
-
-def _lists(values: pa.Array, name: str, width: int, place: Callable[[int], str]) -> NDArray[Any] | float:
-    import pyarrow as pa
-
-    kind = values.type
-    if pa.types.is_null(kind):
-        return float("nan")
-    if _list_type(kind) is None:
-        raise ValueError(f"column {name!r} holds {kind} where lists of numbers came before: make all of them lists")
-    lists = getattr(values, "storage", values)
-    present = _present(lists)
-    lengths = _lengths(lists)
-    wrong = np.flatnonzero(present & (lengths != width))
-    if wrong.size:
-        row = int(wrong[0])
-        raise ValueError(
-            f"{place(row)}, column {name!r} has a list of {lengths[row]} numbers where {width} came before: all lists "
-            "of a column need the same length"
-        )
-    numbers = _numbers(lists.flatten(), name)  # without those of missing lists
-    if present.all():
-        return numbers.reshape(-1, width) if isinstance(numbers, np.ndarray) else numbers
-    rows = np.full((len(lists), width), np.nan, np.float32 if _arrow_field(name, kind).single else np.float64)
-    rows[present] = numbers.reshape(-1, width) if isinstance(numbers, np.ndarray) else numbers
-    return rows
-
-
-def _lengths(lists: pa.Array) -> NDArray[Any]:
-    import pyarrow as pa
-
-    if pa.types.is_fixed_size_list(lists.type):
-        return np.full(len(lists), lists.type.list_size)
-    return np.diff(_view(lists.offsets))
-
-
-def first_length(values: pa.Array) -> int | None:
-    """The length of the first list that is not missing; None if all are."""
-    lists = getattr(values, "storage", values)
-    present = np.flatnonzero(_present(lists))
-    return int(_lengths(lists)[present[0]]) if present.size else None
-
-
-def _present(values: pa.Array) -> NDArray[np.bool_]:
-    import pyarrow as pa
-
-    present: NDArray[np.bool_] = _view(values.is_valid().cast(pa.uint8())) == 1
-    return present
-
-
-def _numbers(values: pa.Array, name: str) -> NDArray[Any] | float:
-    import pyarrow as pa
-
-    kind = values.type
-    field = _arrow_field(name, kind)
-    # The type of a column of Python objects can differ from chunk to chunk.
-    if not field.numeric or field.width is not None:
-        raise ValueError(
-            f"column {name!r} holds {kind} where numbers came before: encode, fill or drop such rows first"
-        )
-    if values.null_count == len(values):
-        return float("nan")
-    if pa.types.is_boolean(kind):
-        values = values.cast(pa.uint8())
-    elif pa.types.is_decimal(kind):
-        values = values.cast(pa.float64())
-    numbers = _view(values)
-    if values.null_count:
-        single = numbers.dtype in (np.float16, np.float32)
-        numbers = numbers.astype(np.float32 if single else np.float64)
-        numbers[~_present(values)] = np.nan
-    return numbers
-
-
-def _view(values: pa.Array) -> NDArray[Any]:
-    """The numbers without a copy. pyarrow's own conversion would import pandas if it is installed: 50 MB."""
-    dtype = np.dtype(values.type.to_pandas_dtype())
-    if len(values) == 0:
-        return np.empty(0, dtype)
-    return np.frombuffer(values.buffers()[1], dtype, len(values), values.offset * dtype.itemsize)
-
-
-def kept_of(table: pa.Table, wanted: Wanted) -> pa.RecordBatch | None:
-    """The columns to give beside the rows, without dictionaries, which may differ from chunk to chunk."""
-    import pyarrow as pa
-
-    columns = [_decoded(_whole(table.column(name))) for name in wanted.kept]
-    return pa.RecordBatch.from_arrays(columns, names=list(wanted.kept)) if columns else None
-
-
-def _decoded(values: pa.Array) -> pa.Array:
-    return values.dictionary_decode() if hasattr(values, "dictionary_decode") else values
-
-
-def _whole(column: pa.ChunkedArray) -> pa.Array:
-    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def without_first(batches: Iterable[pa.RecordBatch], count: int) -> Iterator[pa.RecordBatch]:

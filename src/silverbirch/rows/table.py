@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..checks import Floats
-from .columns import Field, Wanted, cut, first_length, kept_of, rows_of
+from .arrow_rows import first_length, kept_of, rows_of
+from .columns import Field, Wanted, cut
 from .source import Chunk, Position
 
 if TYPE_CHECKING:

@@ -5,4 +5,5 @@ features, tree, dendrogram, model   -- convert each class to plain values and ar
 loading                             -- saves and loads each kind of file
 checkpoint                          -- stores and resumes unfinished work
 atomic                              -- writes a complete file or none
+locks, temporary                    -- a file that only one run uses; files that do not outlive the process
 """

@@ -10,10 +10,13 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import threading
-from collections.abc import Iterator
+import secrets
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
+
+from .locks import is_locked, locked
+from .temporary import temporary
 
 AnyPath = str | os.PathLike[str]
 
@@ -39,30 +42,34 @@ def new_file(path: AnyPath, *, force: bool = False) -> Iterator[BinaryIO]:
     """A file to write bytes to. It has another name until it is complete, so a crash leaves the old file or the new."""
     check_free(path, force)
     target = Path(os.path.realpath(path))  # replaces the target of a link, not the link
-    part = target.with_name(f"{target.name}.{os.getpid()}-{threading.get_ident()}.part")
+    part = target.with_name(f"{target.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
     try:
-        with part.open("wb") as file:
-            yield file
-        with part.open("rb+") as file:  # opened again, because some writers close the file
-            os.fsync(file.fileno())
-        check_free(path, force)  # another process may have written it meanwhile
-        part.replace(target)
-        _sync_folder(target.parent)
+        with temporary(part), locked(part) as handle:
+            with part.open("wb") as file:
+                yield file
+            os.fsync(handle)
+            check_free(path, force)  # another process may have written it meanwhile
+            part.replace(target)
+            _sync_folder(target.parent)
     except OSError as error:
         if error.filename is None and error.errno is not None:  # the error of a full disk does not name the file
             raise OSError(error.errno, f"cannot write {path}: {error.strerror}") from error
         raise
-    finally:
-        part.unlink(missing_ok=True)
 
 
-def remove_leftovers(path: AnyPath) -> None:
-    """Removes the partial files of killed processes beside `path`. No other process may be writing it now."""
-    target = Path(os.path.realpath(path))
-    ours = re.compile(re.escape(target.name) + r"\.\d+-\d+\.part")
-    for part in target.parent.iterdir():
-        if ours.fullmatch(part.name):
-            part.unlink(missing_ok=True)
+def remove_leftovers(paths: Iterable[AnyPath]) -> None:
+    """Removes the partial files of killed processes beside the paths, and leaves those that are being written now."""
+    names: dict[Path, set[str]] = {}
+    for path in paths:
+        target = Path(os.path.realpath(path))
+        names.setdefault(target.parent, set()).add(target.name)
+    for folder, ours in names.items():
+        for part in folder.glob("*.part"):
+            found = re.fullmatch(r"(.*)\.\d+-[0-9a-f]+\.part", part.name)
+            if found and found[1] in ours:
+                with contextlib.suppress(OSError):  # removed meanwhile, or not ours to open
+                    if not is_locked(part):
+                        part.unlink()
 
 
 def _sync_folder(folder: Path) -> None:

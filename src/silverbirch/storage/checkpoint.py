@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -22,6 +23,10 @@ class Resumable(Protocol):
     def resume(self, state: dict[str, Any], arrays: container.Arrays) -> None:
         """Restores a stored state; raises ValueError, KeyError or TypeError if it is not valid."""
 
+    @property
+    def progress(self) -> str:
+        """How far the work is, for a message: "row 2,000"."""
+
 
 @dataclass
 class Checkpoint:
@@ -29,23 +34,34 @@ class Checkpoint:
 
     identity : everything that decides the result; a checkpoint with another identity belongs to another run
     outputs : the files that the run writes; a resumed run may overwrite them
+    warn : called once if the file cannot be written; the work goes on, and so do the attempts to store it
     """
 
     path: Path
     seconds: float
     identity: dict[str, Any]
     outputs: list[str] = field(default_factory=list)
-    _written: float = field(default_factory=time.monotonic)
+    warn: Callable[[str], None] = lambda text: None
+    _tried: float = field(default_factory=time.monotonic)
+    _stored: str | None = None
+    _warned: bool = False
 
     def __call__(self, work: Resumable) -> None:
-        if time.monotonic() - self._written >= self.seconds:
+        if time.monotonic() - self._tried >= self.seconds:
             self.write(work)
 
     def write(self, work: Resumable) -> None:
         state, arrays = work.to_state()
         known = {"silverbirch": __version__, "identity": self.identity, "outputs": self.outputs}
-        container.write(self.path, KIND, known | state, arrays)
-        self._written = time.monotonic()
+        try:
+            container.write(self.path, KIND, known | state, arrays)
+            self._stored = work.progress
+        except OSError as error:
+            if not self._warned:
+                goes_to = "there is none yet" if self._stored is None else f"the last one goes to {self._stored}"
+                self.warn(f"no checkpoint at {work.progress}, the run goes on ({goes_to}): {error.strerror or error}")
+            self._warned = True
+        self._tried = time.monotonic()
 
     def resume(self, work: Resumable) -> list[str]:
         """Restores the work from the file, if there is one; returns the outputs that the run may overwrite."""
@@ -64,6 +80,7 @@ class Checkpoint:
                     "that command, or remove the file to start again"
                 )
             work.resume(state, arrays)
+            self._stored = work.progress
             return [str(output) for output in state["outputs"]]
         except (KeyError, TypeError, ValueError) as error:
             if isinstance(error, ModelFileError):

@@ -26,7 +26,7 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._file: BinaryIO | None = None
-        self._count = 0  # of numbers in the file
+        self.count = 0  # of numbers in the file
         self._taken = 0
         self._checksum = 0
 
@@ -60,28 +60,28 @@ class Journal:
 
     def taken(self, count: int) -> NDArray[np.int64] | None:
         """The next numbers; None if all were taken. Chunks must end where they ended before."""
-        if self._taken == self._count:
+        if self._taken == self.count:
             return None
         assert self._file is not None
-        assert self._taken + count <= self._count
+        assert self._taken + count <= self.count
         self._taken += count
         return np.frombuffer(self._file.read(count * _TYPE.itemsize), dtype=_TYPE).astype(np.int64)
 
     def append(self, numbers: NDArray[np.int64]) -> None:
         assert self._file is not None
-        assert self._taken == self._count
+        assert self._taken == self.count
         content = numbers.astype(_TYPE).tobytes()
         self._file.write(content)
         self._checksum = zlib.crc32(content, self._checksum)
-        self._count += len(numbers)
-        self._taken = self._count
+        self.count += len(numbers)
+        self._taken = self.count
 
     def state(self) -> dict[str, Any]:
         """What a checkpoint keeps, after everything is on the disk."""
         if self._file is not None:
             self._file.flush()
             os.fsync(self._file.fileno())
-        return {"count": self._count, "checksum": self._checksum}
+        return {"count": self.count, "checksum": self._checksum}
 
     def close(self) -> None:
         if self._file is not None:
@@ -94,6 +94,6 @@ class Journal:
     def _open(self, mode: str, count: int, checksum: int) -> BinaryIO:
         self.close()
         self._file = file = self.path.open(mode)  # type: ignore[assignment]
-        self._count, self._taken, self._checksum = count, 0, checksum
+        self.count, self._taken, self._checksum = count, 0, checksum
         assert file is not None
         return file  # type: ignore[return-value]
