@@ -91,6 +91,8 @@ def cut(
         # --model may name the model file itself, which has been read already.
         overwritten = new_model is not None and _same_file(new_model, model)
         stored.begin(input_names(source), [] if overwritten else [str(model)])
+        if source is not None:
+            outputs.check_types(source)
         with whole.phase("cut"):
             cutting.apply(estimator.set_params(n_jobs=jobs))
         whole.counts |= {"rows": estimator.tree_.n_points, "features": estimator.tree_.n_leaves}

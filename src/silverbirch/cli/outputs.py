@@ -65,6 +65,11 @@ class Outputs:
                 raise ValueError(f"cannot write a report to {page}: a report is HTML, so the name must end in .html")
             check_drawing()
 
+    def check_types(self, source: RowSource) -> None:
+        """Raises ValueError if the labels cannot be written beside the kept columns, whose types the source knows."""
+        if self.labels is not None and self.kept:
+            self.labels.check_types(source)
+
 
 def columns_beside(id_column: str | None, keep: Sequence[str]) -> tuple[str, ...]:
     """The columns that are written before the labels: the ids first, each column once."""

@@ -71,4 +71,4 @@ def resumable(resuming: Resuming) -> Iterator[None]:
     with one_run_only(path):
         yield
         path.unlink(missing_ok=True)
-        Journal.beside(path).remove()
+        Journal.beside(path).path.unlink(missing_ok=True)

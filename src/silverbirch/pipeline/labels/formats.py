@@ -54,6 +54,13 @@ def format_of(suffix: str, names: Names) -> Callable[[BinaryIO], LabelFormat]:
     return partial(_FORMATS[suffix], names=tuple(names))
 
 
+def check_types(suffix: str, kept: Any) -> None:
+    """Raises ValueError if a format cannot hold columns of these types: a record batch of any number of rows."""
+    if suffix.startswith((".csv", ".tsv")):
+        for name, column in zip(kept.schema.names, kept.slice(0, 0), strict=True):
+            _texts(name, column)
+
+
 def suffix_of(path: str | os.PathLike[str]) -> str | None:
     """The suffix that decides the format of a label file; None if it is not known."""
     name = PurePath(path).name.lower()

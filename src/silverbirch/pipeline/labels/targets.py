@@ -14,9 +14,10 @@ from typing import Any, BinaryIO, Protocol, cast
 
 import numpy as np
 
+from ...rows import RowSource
 from ...rows.paths import place_below
 from ...storage.atomic import AnyPath, check_free, new_file
-from .formats import SUFFIXES, LabelFormat, Labels, Names, format_of, suffix_of
+from .formats import SUFFIXES, LabelFormat, Labels, Names, check_types, format_of, suffix_of
 
 _STANDARD_OUTPUT = "-"
 _TEXT = (".csv", ".tsv")
@@ -35,6 +36,7 @@ class LabelTarget(ABC):
     """A place for labels. Its methods take the names of the input files, in the order in which they are read."""
 
     name: str  # in messages and records
+    suffix: str  # of its format
 
     @abstractmethod
     def paths(self, inputs: Sequence[str]) -> list[Path]:
@@ -47,6 +49,11 @@ class LabelTarget(ABC):
         names : of the columns to write before the labels
         force : existing files may be overwritten
         """
+
+    def check_types(self, source: RowSource) -> None:
+        """Raises ValueError if the format cannot hold the types of the kept columns of a source."""
+        if source.repeatable and (kept := next(source.chunks(with_ids=True)).kept) is not None:
+            check_types(self.suffix, kept)
 
     @abstractmethod
     def opened(self, inputs: Sequence[str], names: Names) -> AbstractContextManager[LabelWriter]:
@@ -115,6 +122,11 @@ class LabelFolder(LabelTarget):
     def check(self, inputs: Sequence[str], names: Names, *, force: bool) -> None:
         if not inputs:
             raise ValueError(f"{self.name} takes a label file for each input file, but there is none: name a file")
+        for one in map(Path, self.read):
+            if one.is_dir() and self.folder.resolve().is_relative_to(one.resolve()):
+                raise ValueError(
+                    f"{self.name} lies in {one}, and would be read as input next time: name another folder"
+                )
         for path in self.paths(inputs):
             _check_free_below(path, force)
         format_of(self.suffix, names)
