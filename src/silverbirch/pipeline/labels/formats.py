@@ -171,7 +171,7 @@ class _Arrow:
         numbers = self._pyarrow.py_buffer(np.ascontiguousarray(labels))
         valid = self._pyarrow.py_buffer(np.packbits(labels != LEFT_OUT, bitorder="little"))
         as_column = self._pyarrow.Array.from_buffers(self._pyarrow.int64(), len(labels), [valid, numbers])
-        columns = [*map(self._as_before, kept or (), self._schema), as_column]
+        columns = [*map(self._as_before, () if kept is None else kept, self._schema), as_column]
         self._pending.append(self._pyarrow.record_batch(columns, schema=self._schema))
         if sum(batch.num_rows for batch in self._pending) >= _GROUP_ROWS:
             self._flush()

@@ -243,9 +243,9 @@ class _Unclosed:
 def _check_free_below(path: Path, force: bool) -> None:
     """`check_free` of a path whose folders will be made."""
     folder = next(parent for parent in path.parents if parent.exists())
+    if not folder.is_dir():
+        raise NotADirectoryError(f"cannot write {path}: {folder} is a file, not a folder; name another folder")
     if folder == path.parent:
         check_free(path, force)
-    elif not folder.is_dir():
-        raise NotADirectoryError(f"cannot write {path}: {folder} is a file, not a folder; name another folder")
     elif not os.access(folder, os.W_OK):
         raise PermissionError(f"cannot write {path}: the folder {folder} may not be written to")
