@@ -2,9 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as arrays
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
@@ -13,7 +10,9 @@ from silverbirch import CFTree
 from silverbirch.directions import directions
 from silverbirch.model import AggregateModel
 from silverbirch.pipeline.aggregation import Aggregation, Counts
-from silverbirch.pipeline.preparation import ColumnStatistics, Preparation
+from silverbirch.pipeline.gathering import Gathering
+from silverbirch.pipeline.preparation import Preparation
+from silverbirch.pipeline.statistics import ColumnStatistics
 from silverbirch.rows import read_chunks
 
 SCALERS = {"none": None, "standard": StandardScaler, "minmax": MinMaxScaler}
@@ -30,14 +29,12 @@ def prepared(X, preparation, chunk_rows=64):
     """Prepares the rows in chunks, with statistics from the same chunks; returns rows and which of them are kept."""
     source = read_chunks(X, chunk_rows=chunk_rows)
     if preparation.needs_statistics:
-        statistics = None
-        for chunk in source.chunks():
-            found = ColumnStatistics.of(preparation.complete(chunk, source).counted)
-            statistics = found if statistics is None else statistics.joined_with(found)
-        preparation = preparation.from_statistics(statistics)
+        gathering = Gathering(source, preparation)
+        gathering.run(lambda _: None)
+        preparation = preparation.from_statistics(gathering.statistics)
     parts = [preparation.apply(chunk, source) for chunk in source.chunks()]
     kept = np.concatenate([np.ones(len(part), bool) if part.weight is None else part.weight > 0 for part in parts])
-    return np.concatenate([part.counted for part in parts]), kept
+    return np.concatenate([part.rows for part in parts])[kept], kept
 
 
 @pytest.mark.parametrize("scale", SCALERS)
@@ -70,33 +67,6 @@ def test_rows_that_need_nothing_are_not_copied():
     source = read_chunks(X)
     for chunk in source.chunks():
         assert np.shares_memory(Preparation().apply(chunk, source).rows, X)
-
-
-@given(
-    arrays.arrays(
-        np.float64,
-        st.tuples(st.integers(1, 40), st.integers(1, 3)),
-        elements=st.one_of(st.just(np.nan), st.floats(-1e6, 1e6)),
-    ),
-    st.integers(1, 39),
-)
-def test_statistics_of_two_parts_join_to_those_of_the_whole(X, cut):
-    joined = ColumnStatistics.of(X[:cut]).joined_with(ColumnStatistics.of(X[cut:]))
-    for column in range(X.shape[1]):
-        values = X[:, column][~np.isnan(X[:, column])]
-        assert joined.values[column] == len(values)
-        if len(values):
-            spread = np.abs(values).max()
-            assert joined.mean[column] == pytest.approx(values.mean(), rel=1e-9, abs=1e-9 * spread)
-            rounding = 1e-9 * spread**2 + 1e-300  # squares that small have few digits, or none
-            assert joined.squares[column] == pytest.approx(values.var() * len(values), rel=1e-6, abs=rounding)
-            assert (joined.least[column], joined.most[column]) == (values.min(), values.max())
-
-
-def test_statistics_do_not_suffer_from_a_far_origin():
-    X = np.random.default_rng(0).normal(size=(5000, 2))
-    near, far = ColumnStatistics.of(X), ColumnStatistics.of(X + 2.0**30)
-    np.testing.assert_allclose(far.squares, near.squares, rtol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -142,11 +112,47 @@ def test_missing_values_that_are_filled_in_are_counted():
     assert aggregation.counts == Counts(rows=len(X), filled=int(np.isnan(X).sum()))
 
 
-def test_a_column_without_values_is_named():
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("scale", ["standard", "minmax"])
+@pytest.mark.parametrize("width", [5e-324, 1e-310, 1e-305, 1e-44, 1e-38, 1e15])
+def test_scaling_gives_neither_infinities_nor_warnings(width, scale, dtype, recwarn):
+    X = np.random.default_rng(0).choice([0.0, width], size=(200, 2)).astype(dtype)
+    found, _ = prepared(X, Preparation("error", scale))
+    spread = X.max(axis=0).astype(np.float64)
+    if (spread >= np.finfo(np.float64).tiny).all() and scale == "minmax":
+        np.testing.assert_allclose(found, X / spread, rtol=1e-6)
+    elif (spread < np.finfo(np.float64).tiny).all():  # too narrow to scale: only moved
+        assert np.abs(found).max() <= 1e-307
+    assert np.isfinite(found).all()
+    assert not recwarn.list
+
+
+@pytest.mark.parametrize(("dtype", "far"), [(np.float64, 1e80), (np.float32, 1e20)])
+def test_a_row_too_far_away_to_be_scaled_is_named(dtype, far, recwarn):
+    narrow = np.array([[0, 0], [1e-30, 1]], dtype)
+    preparation = Preparation(scale="minmax").from_statistics(ColumnStatistics.of(narrow))
+    source = read_chunks(np.array([[0, 0], [far, 1]], dtype))
+    with pytest.raises(ValueError, match=r"column 0 is 1e\+[28]0 in row 1, too far from 0 to be scaled by 1e\+30"):
+        preparation.apply(next(source.chunks()), source)
+    assert not recwarn.list
+
+
+def test_rows_that_are_left_out_need_not_be_scalable():
+    X = np.array([[1e10, 0], [1e10 + 1e-5, 1], [np.nan, 1]])
+    preparation = Preparation("drop", "minmax", shift=np.array([1e10, 0]), factor=np.array([1e295, 1]))
+    source = read_chunks(X[[0, 2]])
+    found = preparation.apply(next(source.chunks()), source)
+    assert found.weight.tolist() == [1, 0]
+    assert np.isfinite(found.rows).all()
+
+
+def test_a_signalling_nan_is_a_missing_value_without_a_warning(recwarn):
     X = table(100)
-    X[:, 1] = np.nan
-    with pytest.raises(ValueError, match="column 'b' has no value"):
-        ColumnStatistics.of(X).checked(("a", "b", "c", "d"))
+    X.view(np.uint64)[7, 1] = 0x7FF4000000000000
+    found, kept = prepared(X, Preparation("drop", "standard"))
+    assert np.flatnonzero(~kept).tolist() == [7]
+    assert np.isfinite(found).all()
+    assert not recwarn.list
 
 
 @pytest.mark.parametrize("scale", SCALERS)
@@ -186,8 +192,7 @@ def test_a_wrong_name_is_refused_with_those_there_are(parameter):
 @pytest.mark.parametrize("missing", ["drop", "mean"])
 @pytest.mark.parametrize("scale", ["standard", "minmax"])
 def test_rows_of_another_width_are_refused_and_one_column_is_not_taken_for_all(missing, scale):
-    _, columns = ColumnStatistics.of(table()).to_state()
-    preparation = Preparation(missing, scale).from_statistics(ColumnStatistics(1000, **columns))
+    preparation = Preparation(missing, scale).from_statistics(ColumnStatistics.of(table()))
     source = read_chunks(table()[:, :1])
     with pytest.raises(ValueError, match="the rows have 1 columns but the model has 4"):
         preparation.apply(next(source.chunks()), source)

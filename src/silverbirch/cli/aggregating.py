@@ -81,7 +81,7 @@ class Job:
         with pass_progress(self.voice.shows_progress, aggregation.source) as progress:
 
             def after_chunk(now: Aggregation) -> None:
-                progress.update(now.stage, now.rows_of_stage, now.position, getattr(now.model, "tree_", None))
+                progress.update(now.stage, now.rows, now.position, now.tree)
                 stored.store()
 
             aggregation.run(after_chunk)

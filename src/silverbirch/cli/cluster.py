@@ -70,10 +70,10 @@ def cluster(
             **parameters,
         )
         estimator._new_tree()  # checks the parameters before anything is read
-    target = labelling.target(inputs)
+        paths = {"model": model, "report": page, "record": record}
+        kept = columns_beside(choosing.id_column, labelling.kept)
+        outputs = Outputs(paths, force, labelling.target(inputs), kept)
     reading = Reading(inputs, choosing, Preparation(**asdict(preparing)), labelling.kept)
-    kept = columns_beside(choosing.id_column, labelling.kept)
-    outputs = Outputs({"model": model, "report": page, "record": record}, force, target, kept)
     parameters = estimator.get_params() | cutting.options | {"max_memory": aggregating.max_memory}
     whole = Record("cluster", parameters | reading.parameters(), outputs=outputs.wanted())
     job = Job(reading, estimator, outputs, whole, Voice(talking, to_stderr=labelling.to_stdout), resuming)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -77,12 +78,12 @@ def cut(
             raise ValueError("rows are given but no file for their labels: add --labels")
         if labelling.keep is not None and not inputs:
             raise ValueError("--keep names columns of rows, but no rows are given: name their files after the model")
-    target = labelling.target(inputs or [])
+        paths = {"model": new_model, "report": page, "record": record}
+        outputs = Outputs(paths, force, labelling.target(inputs or []), columns_beside(id_column, labelling.kept))
     voice = Voice(talking, to_stderr=labelling.to_stdout)
     estimator, state = read_model(model)
     id_column = None if no_ids else id_column or state.id_column
-    kept = columns_beside(id_column, labelling.kept) if inputs else ()
-    outputs = Outputs({"model": new_model, "report": page, "record": record}, force, target, kept)
+    outputs = replace(outputs, kept=columns_beside(id_column, labelling.kept) if inputs else ())
     source = read_chunks(inputs, columns=state.to_read, id_column=id_column, keep=labelling.kept) if inputs else None
     whole = Record("cut", cutting.parameters(), [{"name": str(model)}, *({"name": name} for name in inputs or [])])
     with resumable(resuming):
@@ -102,10 +103,10 @@ def cut(
             write_model(new_model, estimator, state)
         if page is not None:
             write_page(page, estimator, state, state.record)
-        if target is not None:
+        if outputs.labels is not None:
             with whole.phase("label"):
                 if source is None:
-                    _label_features(target, estimator)
+                    _label_features(outputs.labels, estimator)
                 else:
                     whole.counts |= write_labels(labels, source, state.preparation, estimator, stored, voice)
         if record is not None:
@@ -128,7 +129,8 @@ def report(
     """
     with usage():
         cutting.check(None)
-    Outputs({"report": out}, force).check([str(model)] if record is None else [str(model), str(record)])
+        outputs = Outputs({"report": out}, force)
+    outputs.check([str(model)] if record is None else [str(model), str(record)])
     estimator, state = read_model(model)
     if cutting.is_given:
         cutting.apply(estimator)

@@ -16,6 +16,7 @@ from ..directions import METRICS
 from ..pipeline.labels import SUFFIXES, LabelTarget, label_target
 from ..pipeline.preparation import MISSING, SCALES
 from ..storage.journal import Journal
+from .wording import in_options
 
 CUT, INPUT, TREE, LINKAGE, OUTPUT, RUN = "Where to cut", "Input", "Aggregation", "Clustering", "Output", "Run"
 
@@ -43,7 +44,8 @@ def _parsed(parse: Callable[[str], Any]) -> Callable[[str | None], Any]:
     def checked(value: str | None) -> str | None:
         try:
             if value is not None:
-                parse(value)
+                with in_options():
+                    parse(value)
         except (TypeError, ValueError) as error:
             raise typer.BadParameter(str(error)) from None
         return value

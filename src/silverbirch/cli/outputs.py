@@ -16,12 +16,21 @@ from ..storage.journal import Journal
 
 @dataclass(frozen=True)
 class Outputs:
-    """What to write: labels, and files by purpose; None for what is not requested."""
+    """What to write: labels, and files by purpose; None for what is not requested.
+
+    Raises ValueError if a name does not fit what the file is to hold.
+    """
 
     paths: dict[str, Path | None]
     force: bool
     labels: LabelTarget | None = None
     kept: tuple[str, ...] = ()  # the columns beside the labels
+
+    def __post_init__(self) -> None:
+        if self.labels is not None:
+            self.labels.check_columns(self.kept)
+        if (page := self.paths.get("report")) is not None and page.suffix.lower() not in (".html", ".htm"):
+            raise ValueError(f"cannot write a report to {page}: a report is HTML, so the name must end in .html")
 
     def wanted(self) -> dict[str, str]:
         labels = {} if self.labels is None else {"labels": self.labels.name}
@@ -59,10 +68,8 @@ class Outputs:
         for output in filter(None, self.paths.values()):
             check_free(output, self.force or str(output) in own)
         if self.labels is not None:
-            self.labels.check(read, self.kept, force=self.force or self.labels.name in own)
-        if (page := self.paths.get("report")) is not None:
-            if page.suffix.lower() not in (".html", ".htm"):
-                raise ValueError(f"cannot write a report to {page}: a report is HTML, so the name must end in .html")
+            self.labels.check(read, force=self.force or self.labels.name in own)
+        if self.paths.get("report") is not None:
             check_drawing()
 
     def check_types(self, source: RowSource) -> None:

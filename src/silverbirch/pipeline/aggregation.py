@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import as_count
 from ..model import AggregateModel
 from ..rows import START, Position, RowSource
 from ..storage import container
 from ..storage import model as model_in_file
-from .preparation import ColumnStatistics, Preparation
+from ..tree import CFTree
+from .gathering import Gathering, position_from
+from .preparation import Preparation
 
 
 @dataclass
@@ -33,93 +34,107 @@ class Aggregation:
     source: RowSource
     model: AggregateModel
     preparation: Preparation
-    position: Position = START
     counts: Counts = field(default_factory=Counts)
-    statistics: ColumnStatistics | None = None
+    gathering: Gathering | None = None  # the pass before this one, while it runs
+    _position: Position = START
 
     @property
     def stage(self) -> str:
-        return "columns" if self.preparation.needs_statistics else "tree"
+        return "tree" if self.gathering is None else self.gathering.stage
 
     @property
-    def rows_of_stage(self) -> int:
+    def rows(self) -> int:
         """The number of rows that the current pass has read."""
-        if self.stage == "tree":
-            return self.counts.rows
-        return 0 if self.statistics is None else self.statistics.rows
+        return self.counts.rows if self.gathering is None else self.gathering.rows
+
+    @property
+    def position(self) -> Position:
+        """Where the current pass is."""
+        return self._position if self.gathering is None else self.gathering.position
+
+    @property
+    def tree(self) -> CFTree | None:
+        return getattr(self.model, "tree_", None)
 
     @property
     def progress(self) -> str:
-        return f"row {self.rows_of_stage:,}" + ("" if self.stage == "tree" else " of the first pass")
+        return f"row {self.rows:,}" + ("" if self.stage == "tree" else " of the first pass")
 
     def run(self, after_chunk: Callable[[Aggregation], Any]) -> None:
         """Continues from the current position; calls `after_chunk` after each chunk."""
         self.preparation = self.preparation.from_metadata(self.source)
         if self.preparation.needs_statistics:
-            if not self.source.repeatable:
-                raise ValueError("scaling and filling need two passes, but a stream can be read only once: use files")
             self._gather(after_chunk)
-        for chunk in self.source.chunks(self.position):
+        for chunk in self.source.chunks(self._position):
             prepared = self.preparation.apply(chunk, self.source)
-            counted = len(prepared.counted)
-            if counted:
+            if prepared.weight is None or prepared.weight.any():
                 self.model.insert(prepared)
             self.counts.rows += len(chunk)
-            self.counts.dropped += len(chunk) - counted
+            if prepared.left_out is not None:
+                self.counts.dropped += int(prepared.left_out.sum())
             if self.preparation.missing == "mean":
                 self.counts.filled += int(np.isnan(chunk.rows).sum())
-            self.position = chunk.end
+            self._position = chunk.end
             after_chunk(self)
-        if not hasattr(self.model, "tree_"):
-            raise ValueError(
-                f"no row is left of {self.counts.rows:,}: each one has a missing value; fill them (--missing mean)"
-            )
+        if self.tree is None:
+            raise self._nothing_left(self.counts.rows)
+
+    def _nothing_left(self, rows: int) -> ValueError:
+        weight = "" if self.source.weight_column is None else " or weight 0"
+        return ValueError(
+            f"no row is left of {rows:,}: each one has a missing value{weight}; fill missing values (--missing mean)"
+        )
 
     def _gather(self, after_chunk: Callable[[Aggregation], Any]) -> None:
-        for chunk in self.source.chunks(self.position):
-            found = ColumnStatistics.of(self.preparation.complete(chunk, self.source).counted)
-            self.statistics = found if self.statistics is None else self.statistics.joined_with(found)
-            self.position = chunk.end
-            after_chunk(self)
-        if self.statistics is None or self.statistics.rows == 0:
-            raise ValueError("no row is left: each one has a missing value; fill them (--missing mean)")
-        self.preparation = self.preparation.from_statistics(self.statistics.checked(self.source.names))
-        self.position = START
+        if not self.source.repeatable:
+            raise ValueError("scaling and filling need two passes, but a stream can be read only once: use files")
+        self.gathering = self.gathering or Gathering(self.source, self.preparation)
+        self.gathering.run(lambda _: after_chunk(self))
+        statistics = self.gathering.statistics
+        assert statistics is not None  # a source has a chunk, or it raises an error
+        if statistics.weight == 0:
+            raise self._nothing_left(self.gathering.rows)
+        self.preparation = self.preparation.from_statistics(statistics.checked(self.source.names))
+        self.gathering = None
 
     # -- in checkpoints
 
     def to_state(self) -> tuple[dict[str, Any], container.Arrays]:
-        fitted = hasattr(self.model, "tree_")
-        model, arrays = model_in_file.to_file(self.model) if fitted else (None, {})
+        model, arrays = (None, {}) if self.tree is None else model_in_file.to_file(self.model)
         how, columns = self.preparation.to_state()
+        gathering, sums = (None, {}) if self.gathering is None else self.gathering.to_state()
         arrays = container.prefixed("model", arrays) | container.prefixed("preparation", columns)
-        statistics_rows = None
-        if self.statistics is not None:
-            statistics_rows, sums = self.statistics.to_state()
-            arrays |= container.prefixed("statistics", sums)
         state = {
-            "position": list(self.position),
+            "position": list(self._position),
             "counts": asdict(self.counts),
             "preparation": how,
-            "statistics_rows": statistics_rows,
+            "gathering": gathering,
             "model": model,
         }
-        return state, arrays
+        return state, arrays | container.prefixed("gathering", sums)
 
     def resume(self, state: dict[str, Any], arrays: container.Arrays) -> None:
         """Restores a stored state; the model keeps its current parameters."""
-        if state["statistics_rows"] is not None:
-            sums = container.under("statistics", arrays)
-            self.statistics = ColumnStatistics.from_state(int(state["statistics_rows"]), sums)
         how, columns = state["preparation"], container.under("preparation", arrays)
         self.preparation = Preparation(how["missing"], how["scale"], how["metric"], **columns)
+        if state["gathering"] is not None:
+            self.gathering = Gathering(self.source, self.preparation)
+            self.gathering.resume(state["gathering"], container.under("gathering", arrays))
         if state["model"] is not None:
-            stored = model_in_file.from_file(state["model"], container.under("model", arrays), AggregateModel)
-            self.model = stored.set_params(**self.model.get_params())
-            self.model._metric = self.model.metric  # up to 0.2 the preparation knew the metric, not the model
-            # A run that was labelling rows had clustered its leaves. The linkage and the cut may be others now.
-            self.model._take(self.model.tree_)
-            self.model._adaptive = None
-        file, row = state["position"]
-        self.position = Position(as_count(file, "file", least=0), as_count(row, "row", least=0))
+            self.model = resumed_model(self.model, state["model"], container.under("model", arrays))
+        self._position = position_from(state["position"])
         self.counts = Counts(**state["counts"])
+
+
+def resumed_model(model: AggregateModel, state: dict[str, Any], arrays: container.Arrays) -> AggregateModel:
+    """The stored model with the parameters of `model`.
+
+    Only its tree is taken over. The model of a run that was labelling rows is clustered, but the linkage and the cut
+    may be others now.
+    """
+    stored = model_in_file.from_file(state, arrays, AggregateModel)
+    stored.set_params(**model.get_params())
+    stored._metric = stored.metric
+    stored._take(stored.tree_)
+    stored._adaptive = None
+    return stored

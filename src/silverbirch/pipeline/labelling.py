@@ -91,8 +91,8 @@ class Labelling:
         prepared = preparation.apply(chunk, source)
         also = None if self._counter is None else self._counter.add
         leaves = model._leaf_of(model._directed(model._source(prepared)), also=also)
-        if prepared.weight is not None:
-            leaves[prepared.weight == 0] = _NO_LEAF
+        if prepared.left_out is not None:
+            leaves[prepared.left_out] = _NO_LEAF
         if self._journal is not None:
             with self._going_on():
                 self._journal.append(leaves)

@@ -12,13 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from ..checks import Floats, as_choice
+from ..checks import Floats, Rows, as_choice
 from ..directions import METRICS, no_direction, without_direction
 from ..rows import Chunk, RowSource
+from .statistics import ColumnStatistics, column_name
 
 MISSING = ("error", "drop", "mean")
 SCALES = ("none", "standard", "minmax")
 _LARGEST = np.float64(_core.LARGEST_COORDINATE)
+_SMALLEST_SPREAD = np.finfo(np.float64).tiny  # the inverse of a smaller one may be infinite
 
 
 @dataclass(frozen=True)
@@ -65,9 +67,7 @@ class Preparation:
     def from_statistics(self, columns: ColumnStatistics) -> Preparation:
         """This preparation with `fill`, `shift` and `factor` from the statistics of a pass."""
         if self.scale == "standard":
-            deviation = np.sqrt(columns.squares / columns.rows)
-            factor = 1 / np.where(deviation > 0, deviation, 1.0)
-            scaled = replace(self, shift=columns.mean, factor=factor)
+            scaled = replace(self, shift=columns.mean, factor=_inverse(columns.deviation))
         elif self.scale == "minmax":
             scaled = self._scaled_by_extremes(columns.least, columns.most)
         else:
@@ -75,17 +75,28 @@ class Preparation:
         return replace(scaled, fill=columns.mean) if self.missing == "mean" else scaled
 
     def _scaled_by_extremes(self, least: Floats, most: Floats) -> Preparation:
-        width = most - least
-        return replace(self, shift=least, factor=1 / np.where(width > 0, width, 1.0))
+        return replace(self, shift=least, factor=_inverse(most - least))
 
     def apply(self, chunk: Chunk, source: RowSource) -> Chunk:
         """The prepared chunk, in the precision of its rows. Rows that are left out have weight 0."""
         chunk = self.complete(chunk, source)
         if self.factor is not None and self.shift is not None:
-            # shift and factor are float64: the difference of large float32 numbers would lose digits.
-            rows: Any = ((chunk.rows - self.shift) * self.factor).astype(chunk.rows.dtype)
-            chunk = replace(chunk, rows=rows, checked=False)
+            chunk = replace(chunk, rows=self._scaled(chunk, self.shift, self.factor, source), checked=True)
         return self._with_direction(chunk, source)
+
+    def _scaled(self, chunk: Chunk, shift: Floats, factor: Floats, source: RowSource) -> Rows:
+        with np.errstate(over="ignore"):  # refused below
+            # shift and factor are float64: the difference of large float32 numbers would lose digits.
+            rows: Rows = ((chunk.rows - shift) * factor).astype(chunk.rows.dtype)
+        if chunk.left_out is not None:
+            rows[chunk.left_out] = 0
+        if (bad := _core.check_coordinates(rows)) is not None:
+            row, column, _ = bad
+            raise ValueError(
+                f"{column_name(source.names, column)} is {chunk.rows[row, column]:g} in {source.place_in(chunk, row)}, "
+                f"too far from {shift[column]:g} to be scaled by {factor[column]:g}: leave that row out"
+            )
+        return rows
 
     @property
     def can_be_undone(self) -> bool:
@@ -104,9 +115,11 @@ class Preparation:
         self._check_width(rows.shape[1])
         if chunk.checked or _core.check_coordinates(rows) is None:
             return replace(chunk, checked=True)
-        absent: NDArray[np.bool_] = np.isnan(rows)
+        with np.errstate(invalid="ignore"):  # signalling NaN
+            absent: NDArray[np.bool_] = np.isnan(rows)
+            large = np.abs(rows) > _LARGEST
         _refuse(np.isinf(rows), "is infinite", "leave that row out", chunk, source)
-        _refuse(np.abs(rows) > _LARGEST, f"is beyond {_LARGEST:g}", "rescale it, or leave that row out", chunk, source)
+        _refuse(large, f"is beyond {_LARGEST:g}", "rescale it, or leave that row out", chunk, source)
         if self.missing == "error":
             _refuse(absent, "is missing", "drop such rows or fill in the column's mean (--missing)", chunk, source)
         if self.missing == "drop":
@@ -126,8 +139,8 @@ class Preparation:
     def _with_direction(self, chunk: Chunk, source: RowSource) -> Chunk:
         """The chunk after rows without a direction were left out or refused."""
         without = without_direction(chunk.rows, self.metric)
-        if chunk.weight is not None:
-            without &= chunk.weight > 0
+        if chunk.left_out is not None:
+            without &= ~chunk.left_out
         if not without.any():
             return chunk
         if self.missing != "drop":
@@ -153,76 +166,21 @@ class Preparation:
         return preparation
 
 
-@dataclass(frozen=True)
-class ColumnStatistics:
-    """The count, mean, sum of squared deviations and extremes of each column.
-
-    The statistics of chunks are joined without loss of digits for data far from 0 (Chan, Golub & LeVeque 1983).
-    """
-
-    rows: int
-    values: Floats  # number of values that are not missing
-    mean: Floats
-    squares: Floats
-    least: Floats
-    most: Floats
-
-    ARRAYS: ClassVar = ("values", "mean", "squares", "least", "most")
-
-    @classmethod
-    def of(cls, rows: NDArray[Any]) -> ColumnStatistics:
-        table = rows.astype(np.float64, copy=False)
-        present = ~np.isnan(table)
-        values = present.sum(axis=0).astype(np.float64)
-        shares = 1 / np.maximum(values, 1)
-        origin = np.where(present, table, 0.0).sum(axis=0) * shares
-        deviation = np.where(present, table - origin, 0.0)
-        correction = deviation.sum(axis=0) * shares
-        squares = np.square(deviation).sum(axis=0) - values * correction**2
-        least = np.where(present, table, np.inf).min(axis=0, initial=np.inf)
-        most = np.where(present, table, -np.inf).max(axis=0, initial=-np.inf)
-        return cls(len(table), values, origin + correction, np.maximum(squares, 0.0), least, most)
-
-    def joined_with(self, other: ColumnStatistics) -> ColumnStatistics:
-        values = self.values + other.values
-        share = other.values / np.maximum(values, 1)
-        gap = other.mean - self.mean
-        return ColumnStatistics(
-            rows=self.rows + other.rows,
-            values=values,
-            mean=self.mean + gap * share,
-            squares=self.squares + other.squares + gap**2 * self.values * share,
-            least=np.minimum(self.least, other.least),
-            most=np.maximum(self.most, other.most),
-        )
-
-    def checked(self, names: tuple[str, ...] | None) -> ColumnStatistics:
-        empty = np.flatnonzero(self.values == 0)
-        if empty.size:
-            raise ValueError(f"{_column(names, int(empty[0]))} has no value in any row: leave that column out")
-        return self
-
-    def to_state(self) -> tuple[int, dict[str, Floats]]:
-        return self.rows, {name: getattr(self, name) for name in self.ARRAYS}
-
-    @classmethod
-    def from_state(cls, rows: int, arrays: dict[str, NDArray[Any]]) -> ColumnStatistics:
-        return cls(rows, *(np.asarray(arrays[name], dtype=np.float64) for name in cls.ARRAYS))
+def _inverse(spread: Floats) -> Floats:
+    """The factor for each column; 1 for a constant column, and for one so narrow that it cannot be scaled."""
+    return 1 / np.where(spread >= _SMALLEST_SPREAD, spread, 1.0)
 
 
 def _without(chunk: Chunk, left_out: NDArray[np.bool_]) -> Chunk:
     """The chunk with the rows to leave out set to 0 and weight 0: the tree ignores them."""
-    weight = np.ones(len(chunk)) if chunk.weight is None else chunk.weight
+    weight = np.where(left_out, 0.0, 1.0 if chunk.weight is None else chunk.weight)
     rows: Any = np.where(left_out[:, None], chunk.rows.dtype.type(0), chunk.rows)
-    return replace(chunk, rows=rows, weight=np.where(left_out, 0.0, weight))
+    before = False if chunk.left_out is None else chunk.left_out
+    return replace(chunk, rows=rows, weight=weight, left_out=left_out | before)
 
 
 def _refuse(bad: NDArray[np.bool_], what: str, remedy: str, chunk: Chunk, source: RowSource) -> None:
     if bad.any():
         row, column = (int(i) for i in np.argwhere(bad)[0])
         at = source.place_in(chunk, row)
-        raise ValueError(f"{_column(source.names, column)} {what} in {at}: {remedy}")
-
-
-def _column(names: tuple[str, ...] | None, number: int) -> str:
-    return f"column {number}" if names is None else f"column {names[number]!r}"
+        raise ValueError(f"{column_name(source.names, column)} {what} in {at}: {remedy}")

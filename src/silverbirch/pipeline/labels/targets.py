@@ -42,13 +42,13 @@ class LabelTarget(ABC):
     def paths(self, inputs: Sequence[str]) -> list[Path]:
         """The files to write."""
 
-    @abstractmethod
-    def check(self, inputs: Sequence[str], names: Names, *, force: bool) -> None:
-        """Raises an error if the labels cannot be written, before any work.
+    def check_columns(self, names: Names) -> None:
+        """Raises ValueError if the format cannot hold columns of these names before the labels."""
+        format_of(self.suffix, names)
 
-        names : of the columns to write before the labels
-        force : existing files may be overwritten
-        """
+    @abstractmethod
+    def check(self, inputs: Sequence[str], *, force: bool) -> None:
+        """Raises an error if the files cannot be written, or exist without `force`."""
 
     def check_types(self, source: RowSource) -> None:
         """Raises ValueError if the format cannot hold the types of the kept columns of a source."""
@@ -86,9 +86,8 @@ class LabelFile(LabelTarget):
     def paths(self, inputs: Sequence[str]) -> list[Path]:
         return [self.path]
 
-    def check(self, inputs: Sequence[str], names: Names, *, force: bool) -> None:
+    def check(self, inputs: Sequence[str], *, force: bool) -> None:
         check_free(self.path, force)
-        format_of(self.suffix, names)
 
     def opened(self, inputs: Sequence[str], names: Names) -> AbstractContextManager[LabelWriter]:
         return label_writer(self.path, names, force=True)
@@ -119,7 +118,7 @@ class LabelFolder(LabelTarget):
             found[path] = name
         return list(found)
 
-    def check(self, inputs: Sequence[str], names: Names, *, force: bool) -> None:
+    def check(self, inputs: Sequence[str], *, force: bool) -> None:
         if not inputs:
             raise ValueError(f"{self.name} takes a label file for each input file, but there is none: name a file")
         for one in map(Path, self.read):
@@ -129,7 +128,6 @@ class LabelFolder(LabelTarget):
                 )
         for path in self.paths(inputs):
             _check_free_below(path, force)
-        format_of(self.suffix, names)
 
     def opened(self, inputs: Sequence[str], names: Names) -> AbstractContextManager[LabelWriter]:
         return _FolderWriter(self.paths(inputs), names)
@@ -143,11 +141,14 @@ class StandardOutput(LabelTarget):
     def paths(self, inputs: Sequence[str]) -> list[Path]:
         return []
 
-    def check(self, inputs: Sequence[str], names: Names, *, force: bool) -> None:
+    def check_columns(self, names: Names) -> None:
         if self.suffix not in _TEXT:
             known = " or ".join(suffix.lstrip(".") for suffix in _TEXT)
             raise ValueError(f"standard output takes labels as {known}, not as {self.suffix.lstrip('.')}: name a file")
-        format_of(self.suffix, names)
+        super().check_columns(names)
+
+    def check(self, inputs: Sequence[str], *, force: bool) -> None:
+        """Nothing can be in the way."""
 
     @contextlib.contextmanager
     def opened(self, inputs: Sequence[str], names: Names) -> Iterator[LabelWriter]:
