@@ -41,14 +41,31 @@ def wide_file(folder):
     np.save(folder / "rows.npy", rows(12_000, 300, 0).astype(np.float32))
 
 
+CLUSTER = ["cluster", "{data}", "-k", "5", "--max-leaves", "300"]
+AGGREGATE = ["aggregate", "{data}", "--max-leaves", "300"]
+OF_CLUSTER = ["--labels", "{out}/labels.csv", "--model", "{out}/run.sb", "--record", "{out}/run.json"]
+OF_AGGREGATE = ["-o", "{out}/features.sb", "--record", "{out}/run.json"]
+
+# What makes the rows, and the command.
 JOBS = {
-    "parquet, scaled, ids": (parquet_folder, ["--scale", "standard", "--missing", "drop", "--id-column", "id"]),
-    "parquet, filled, two threads": (
+    "cluster parquet, scaled, ids": (
         parquet_folder,
-        ["--missing", "mean", "--columns", "x,y,z", "-j", "2", "--max-leaves", "4000"],
+        [*CLUSTER, "--scale", "standard", "--missing", "drop", "--id-column", "id", *OF_CLUSTER],
     ),
-    "one csv": (csv_file, ["--max-leaves", "6000"]),
-    "one wide npy, cosine": (wide_file, ["--metric", "cosine", "--linkage", "average", "--scale", "minmax"]),
+    "cluster parquet, filled, two threads": (
+        parquet_folder,
+        [*CLUSTER, "--missing", "mean", "--columns", "x,y,z", "-j", "2", "--max-leaves", "4000", *OF_CLUSTER],
+    ),
+    "cluster one csv": (csv_file, [*CLUSTER, "--max-leaves", "6000", *OF_CLUSTER]),
+    "cluster one wide npy, cosine": (
+        wide_file,
+        [*CLUSTER, "--metric", "cosine", "--linkage", "average", "--scale", "minmax", *OF_CLUSTER],
+    ),
+    "aggregate parquet, scaled": (
+        parquet_folder,
+        [*AGGREGATE, "--columns", "x,y,z", "--scale", "standard", "--missing", "drop", *OF_AGGREGATE],
+    ),
+    "aggregate one csv, two threads": (csv_file, [*AGGREGATE, "-j", "2", "--max-leaves", "6000", *OF_AGGREGATE]),
 }
 
 
@@ -77,10 +94,11 @@ def same_after_kills(arguments, tmp_path, beside=""):
 
     undisturbed, *killed = map(Path, told["folders"])
     expected = contents(undisturbed)
+    assert expected
     for folder in killed:
         found = contents(folder)
         assert found.keys() == expected.keys()  # nothing half written is left
-        assert all(found[name] == expected[name] for name in expected if name != "run.json")
+        assert all(found[name] == expected[name] for name in expected if name != "run.json")  # it has times
     assert {path.name for path in tmp_path.iterdir()} == before  # nor the checkpoint
 
 
@@ -90,12 +108,11 @@ def contents(folder):
 
 @pytest.mark.parametrize("job", JOBS)
 def test_a_run_killed_at_random_moments_ends_with_the_same_bits(job, tmp_path):
-    make, options = JOBS[job]
+    make, arguments = JOBS[job]
     data = tmp_path / "data"
     data.mkdir()
     make(data)
-    outputs = ["--labels", "{out}/labels.csv", "--model", "{out}/run.sb", "--record", "{out}/run.json"]
-    same_after_kills(["cluster", data, "-k", "5", "--max-leaves", "300", *options, *outputs], tmp_path)
+    same_after_kills([argument.replace("{data}", str(data)) for argument in arguments], tmp_path)
 
 
 @pytest.mark.parametrize(

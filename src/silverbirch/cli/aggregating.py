@@ -15,7 +15,7 @@ from ..pipeline.record import Record
 from ..rows import RowSource, read_chunks
 from ..storage.tree import parameters_of
 from .console import Voice
-from .options import Choosing, Resuming
+from .options import Choosing, Parsing, Resuming
 from .outputs import Outputs, input_names
 from .progress import pass_progress
 from .results import write_labels
@@ -29,6 +29,7 @@ class Reading:
     inputs: list[str]
     choosing: Choosing = field(default_factory=Choosing)
     preparation: Preparation = field(default_factory=Preparation)
+    parsing: Parsing = field(default_factory=Parsing)
     keep: tuple[str, ...] = ()
 
     def chosen(self) -> tuple[str, ...] | None:
@@ -36,10 +37,14 @@ class Reading:
         return None if names is None else tuple(name.strip() for name in names.split(","))
 
     def open(self) -> RowSource:
-        return read_chunks(self.inputs, **asdict(self.choosing) | {"columns": self.chosen(), "keep": self.keep})
+        choice = asdict(self.choosing) | {"columns": self.chosen(), "keep": self.keep}
+        return read_chunks(self.inputs, **choice, **asdict(self.parsing))
 
     def parameters(self) -> dict[str, Any]:
-        return asdict(self.choosing) | self.preparation.to_state()[0] | ({"keep": list(self.keep)} if self.keep else {})
+        """What decides the rows, for the record; of the options for parsing those that were given."""
+        given = {name: value for name, value in asdict(self.parsing).items() if value != getattr(Parsing, name)}
+        kept = {"keep": list(self.keep)} if self.keep else {}
+        return asdict(self.choosing) | given | kept | self.preparation.to_state()[0]
 
 
 @dataclass

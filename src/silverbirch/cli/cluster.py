@@ -30,6 +30,7 @@ def cluster(
     inputs: options.Inputs,
     cutting: Cutting,
     choosing: options.Choosing,
+    parsing: options.Parsing,
     preparing: options.Preparing,
     aggregating: options.Aggregating,
     linking: options.Linking,
@@ -54,6 +55,8 @@ def cluster(
 
       silverbirch cluster day-*.csv -k 20 --columns x,y,z --id-column id --scale standard --labels labels.csv
 
+      zcat day-*.csv.gz | silverbirch cluster - --format csv -k 20 --model run.sb
+
       silverbirch cluster all.sb -k 500 --model run.sb      # features from `aggregate` and `merge`
     """
     with usage():
@@ -73,7 +76,7 @@ def cluster(
         paths = {"model": model, "report": page, "record": record}
         kept = columns_beside(choosing.id_column, labelling.kept)
         outputs = Outputs(paths, force, labelling.target(inputs), kept)
-    reading = Reading(inputs, choosing, Preparation(**asdict(preparing)), labelling.kept)
+    reading = Reading(inputs, choosing, Preparation(**asdict(preparing)), parsing, labelling.kept)
     parameters = estimator.get_params() | cutting.options | {"max_memory": aggregating.max_memory}
     whole = Record("cluster", parameters | reading.parameters(), outputs=outputs.wanted())
     job = Job(reading, estimator, outputs, whole, Voice(talking, to_stderr=labelling.to_stdout), resuming)

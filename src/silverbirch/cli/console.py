@@ -20,7 +20,6 @@ from .wording import in_options
 
 _P = ParamSpec("_P")
 _TRACEBACK = "SILVERBIRCH_TRACEBACK"
-_CLOSED_PIPE = 141  # as if SIGPIPE had ended the process
 
 
 def failing_cleanly(command: Callable[_P, None]) -> Callable[_P, None]:
@@ -33,9 +32,6 @@ def failing_cleanly(command: Callable[_P, None]) -> Callable[_P, None]:
                 command(*args, **kwargs)
         except (typer.Exit, typer.BadParameter):
             raise
-        except BrokenPipeError:  # the program that reads our output, like `head`, has had enough
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is in the buffer
-            raise typer.Exit(_CLOSED_PIPE) from None
         except (ValueError, TypeError, OSError, MemoryError, ImportError) as error:
             fail("; ".join([_text(error), *getattr(error, "__notes__", [])]))
         except Exception as error:

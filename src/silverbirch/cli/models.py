@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -40,6 +40,7 @@ Rows = Annotated[
 def cut(
     model: ModelFile,
     cutting: Cutting,
+    parsing: options.Parsing,
     labelling: options.Labelling,
     resuming: options.Resuming,
     talking: options.Talking,
@@ -78,13 +79,17 @@ def cut(
             raise ValueError("rows are given but no file for their labels: add --labels")
         if labelling.keep is not None and not inputs:
             raise ValueError("--keep names columns of rows, but no rows are given: name their files after the model")
+        if parsing != options.Parsing() and not inputs:
+            raise ValueError("no rows are given, but options that say how to read them: name files of rows")
         paths = {"model": new_model, "report": page, "record": record}
         outputs = Outputs(paths, force, labelling.target(inputs or []), columns_beside(id_column, labelling.kept))
     voice = Voice(talking, to_stderr=labelling.to_stdout)
     estimator, state = read_model(model)
     id_column = None if no_ids else id_column or state.id_column
     outputs = replace(outputs, kept=columns_beside(id_column, labelling.kept) if inputs else ())
-    source = read_chunks(inputs, columns=state.to_read, id_column=id_column, keep=labelling.kept) if inputs else None
+    source = None
+    if inputs:
+        source = read_chunks(inputs, columns=state.to_read, id_column=id_column, keep=labelling.kept, **asdict(parsing))
     whole = Record("cut", cutting.parameters(), [{"name": str(model)}, *({"name": name} for name in inputs or [])])
     with resumable(resuming):
         labels = Labelling(resuming.journal(), voice.warn)
