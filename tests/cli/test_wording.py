@@ -45,7 +45,6 @@ NOT_OF_COMMANDS = {
     "k": "Dendrogram.sse",
     "weight_column": "read_chunks",
     "sample_weight": "fit",
-    "keep": "read_chunks",
     "times": "read_chunks",
     # numbers in files, which are checked by the same functions
     "file": "a position in a checkpoint",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, cast
 
 from ..dendrogram.cuts import CutMethod, adaptive_options, as_size, check_sizes
@@ -11,7 +10,7 @@ from ..dendrogram.suggestion import Suggestion
 from ..model import AggregateModel
 from . import options
 
-_CUTS = "-k, --height, --choose-k, --max-size or --cut-method"
+CUTS = "-k, --height, --choose-k, --max-size or --cut-method"
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ class Cutting:
     def is_given(self) -> bool:
         return self.clusters is not None or self.height is not None or self.choose_k or bool(self.options)
 
-    def check(self, labels: Path | None) -> None:
+    def check(self, labels: str | None) -> None:
         """Raises ValueError before anything is read, if the options contradict each other."""
         levels = {"-k": self.clusters is not None, "--height": self.height is not None, "--choose-k": self.choose_k}
         given = [name for name, is_given in levels.items() if is_given]
@@ -46,9 +45,9 @@ class Cutting:
         if self.cut_method != "level" and given:
             raise ValueError(f"--cut-method {self.cut_method} finds the number of clusters: leave {given[0]} out")
         if self.cut_method == "level" and not given and self.max_size is None and self.options:
-            raise ValueError(f"--min-size and --noise need a cut: give {_CUTS}")
+            raise ValueError(f"--min-size and --noise need a cut: give {CUTS}")
         if labels is not None and not self.is_given:
-            raise ValueError(f"labels need a cut: give {_CUTS}")
+            raise ValueError(f"labels need a cut: give {CUTS}")
 
     def parameters(self) -> dict[str, Any]:
         """The cut in the record of a run."""

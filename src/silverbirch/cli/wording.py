@@ -29,6 +29,7 @@ OPTIONS = {
     "columns": "--columns",
     "numeric_only": "--numeric-only",
     "id_column": "--id-column",
+    "keep": "--keep",
     "format": "--format",
     "separator": "--separator",
     "decimal": "--decimal",
