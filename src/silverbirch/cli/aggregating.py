@@ -34,12 +34,8 @@ class Reading:
     choosing: Choosing = field(default_factory=Choosing)
     preparation: Preparation = field(default_factory=Preparation)
 
-    def chosen(self) -> tuple[str, ...] | None:
-        names = self.choosing.columns
-        return None if names is None else tuple(name.strip() for name in names.split(","))
-
     def open(self) -> RowSource:
-        return read_chunks(self.inputs, **asdict(self.choosing) | {"columns": self.chosen()})
+        return read_chunks(self.inputs, **asdict(self.choosing))
 
     def parameters(self) -> dict[str, Any]:
         return asdict(self.choosing) | self.preparation.to_state()[0]
@@ -121,6 +117,8 @@ class Job:
         if checkpoint is not None:  # the outputs are written from here on
             checkpoint.write(aggregation)
         tree = self.model.tree_
+        if source.weight_column is not None:
+            self.record.counts["weight"] = tree.n_points
         self.record.counts |= asdict(aggregation.counts) | {
             "columns": tree.features.n_dimensions,
             "features": tree.n_leaves,
@@ -154,11 +152,13 @@ class Job:
         )
 
     def run_state(self, aggregation: Aggregation) -> RunState:
-        names = aggregation.source.names
+        choosing = self.reading.choosing
         return RunState(
-            columns=names,
-            numbers=self.reading.chosen() if names is None else None,
-            id_column=self.reading.choosing.id_column,
+            columns=aggregation.source.names,
+            numbers=aggregation.source.numbers,
+            id_column=choosing.id_column,
+            weight_column=choosing.weight_column,
+            times=choosing.times,
             preparation=aggregation.preparation,
             record=self.record.result(),
         )

@@ -75,7 +75,7 @@ def cut(
     estimator, state = read_model(model)
     id_column = None if no_ids else id_column or state.id_column
     outputs = Outputs({"labels": labels, "model": new_model, "report": page}, force, id_column if inputs else None)
-    source = read_chunks(inputs, columns=state.to_read, id_column=id_column) if inputs else None
+    source = read_chunks(inputs, columns=state.to_read, id_column=id_column, times=state.times) if inputs else None
     files_read = [file["name"] for file in source.fingerprint() or []] if source is not None else []
     # --model may name the model file itself, which has been read already.
     outputs.check(files_read if new_model is not None and _same_file(new_model, model) else [str(model), *files_read])

@@ -66,6 +66,7 @@ class RowSource(ABC):
     n_rows : number of rows; None if it is not known before all rows are read
     repeatable : whether the source can be read again, as files can and generators cannot
     in_memory : whether the rows are in memory already
+    numbers : numbers of the chosen columns, if the columns have no names and not all of them were chosen
     weight_column : name of the column that holds the weights of the rows; None without one
     """
 
@@ -74,6 +75,7 @@ class RowSource(ABC):
     n_rows: int | None
     repeatable: bool
     in_memory: bool = False
+    numbers: tuple[str, ...] | None = None
     weight_column: str | None = None
 
     @abstractmethod
