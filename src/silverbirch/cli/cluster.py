@@ -67,8 +67,9 @@ def cluster(
             **parameters,
         )
         estimator._new_tree()  # checks the parameters before anything is read
+        paths = {"labels": labels, "model": model, "report": page, "record": record}
+        outputs = Outputs(paths, force, choosing.id_column)
     reading = Reading(inputs, choosing, Preparation(**asdict(preparing)))
-    outputs = Outputs({"labels": labels, "model": model, "report": page, "record": record}, force, choosing.id_column)
     parameters = estimator.get_params() | cutting.options | {"max_memory": aggregating.max_memory}
     whole = Record("cluster", parameters | reading.parameters(), outputs=outputs.wanted())
     job = Job(reading, estimator, outputs, whole, Voice(talking), resuming)

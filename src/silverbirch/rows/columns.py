@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..wording import parameter
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -57,11 +59,12 @@ class Request(NamedTuple):
             return self._replace(keep=keep)
         columns = tuple(_split(have, self.columns, "columns"))
         if not columns:
-            raise ValueError("columns is empty: name at least one column, or leave it out for all")
-        for parameter, what in (("id_column", "an id"), ("weight_column", "a weight")):
-            if (name := getattr(self, parameter)) in columns:
+            raise ValueError(f"{parameter('columns')} is empty: name at least one column, or leave it out for all")
+        for role, what in (("id_column", "an id"), ("weight_column", "a weight")):
+            if (name := getattr(self, role)) in columns:
                 raise ValueError(
-                    f"{parameter}={name!r} is also in columns: {what} is not clustered; leave it out of columns"
+                    f"{parameter(role, name)} is also in {parameter('columns')}: {what} is not clustered; leave it out "
+                    f"of {parameter('columns')}"
                 )
         return self._replace(columns=columns, keep=keep)
 
@@ -83,14 +86,14 @@ def _some(name: str | None) -> list[str]:
     return [] if name is None else [name]
 
 
-def _split(have: dict[str, Field], texts: tuple[str, ...], parameter: str) -> list[str]:
+def _split(have: dict[str, Field], texts: tuple[str, ...], role: str) -> list[str]:
     """The names of columns in texts such as 'a,b'."""
     names: list[str] = []
     for text in texts:
         names += [text] if _column_in(have, text) in have else [part.strip() for part in text.split(",")]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"{parameter} names {twice!r} twice: name each column once")
+        raise ValueError(f"{parameter(role)} names {twice!r} twice: name each column once")
     return names
 
 
@@ -190,7 +193,9 @@ def _check_fields(label: str, fields: Sequence[Field], request: Request) -> None
         raise ValueError(f"{label} has several columns named {_listed(twice)}: rename them")
     for field in fields:
         if field.name == request.weight_column and (not field.numeric or field.width is not None):
-            raise ValueError(f"{label}: weight_column={field.name!r} holds {field.type}: weights are numbers")
+            raise ValueError(
+                f"{label}: {parameter('weight_column', field.name)} holds {field.type}: weights are numbers"
+            )
 
 
 def _check_times(chosen: Sequence[tuple[str, Field]]) -> None:
@@ -211,7 +216,8 @@ def _check_no_index(label: str, names: tuple[str, ...]) -> None:
         if name == "" or re.fullmatch(r"__index_level_\d+__|Unnamed: \d+", name):
             raise ValueError(
                 f"{label} has a column named {name!r}, which looks like the row numbers of pandas: name the columns to "
-                f"read by columns= (--columns), or take it for the ids by id_column={name!r} (--id-column)"
+                f"read by {parameter('read_chunks().columns', ...)}, or take it for the ids by "
+                f"{parameter('id_column', name)}"
             )
 
 
@@ -227,7 +233,8 @@ def _check_same(
         more = [name for name in have if name not in ignored]
         if more:
             raise ValueError(
-                f"{label} has column {_listed(more)}, which {first} does not have: choose by columns= (--columns)"
+                f"{label} has column {_listed(more)}, which {first} does not have: choose by "
+                f"{parameter('read_chunks().columns', ...)}"
             )
 
 
@@ -236,11 +243,12 @@ def _not_numbers(bad: Sequence[tuple[str, Field]]) -> str:
     own = {field.name: field.type for owner, field in bad if owner == label}
     named = _listed([f"{name!r} ({kind})" for name, kind in own.items()], quote=False)
     remedy = (
-        f"{label} has columns that are not numbers: {named}. Choose columns by read_chunks(…, columns=…) (--columns), "
-        "or leave out what is not a number by its numeric_only=True (--numeric-only)"
+        f"{label} has columns that are not numbers: {named}. Choose columns by "
+        f"{parameter('read_chunks().columns', ...)}, or leave out what is not a number by "
+        f"{parameter('read_chunks().numeric_only', True)}"
     )
     if any(field.time is not None for _, field in bad):
-        remedy += "; dates, times and durations become seconds by its times=True (--times)"
+        remedy += f"; dates, times and durations become seconds by {parameter('read_chunks().times', True)}"
     if any(field.type.startswith(_CATEGORIES) for _, field in bad):
         remedy += "; categories become numbers by one column of 0 and 1 for each, as pandas.get_dummies makes them"
     return remedy

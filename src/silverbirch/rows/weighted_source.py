@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..checks import Floats, as_weights
+from ..wording import parameter
 from .source import START, Chunk, DerivedSource, Position, RowSource
 
 
@@ -19,7 +20,8 @@ class WeightedSource(DerivedSource):
         super().__init__(source)
         if source.weight_column is not None:
             raise ValueError(
-                f"the rows have weights already, those of weight_column={source.weight_column!r}: leave {name} out"
+                "the rows have weights already, those of "
+                f"{parameter('weight_column', source.weight_column)}: leave {parameter(name)} out"
             )
         if source.n_rows is None and np.ndim(weight) > 0:
             raise ValueError(

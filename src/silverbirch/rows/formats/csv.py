@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ...wording import parameter
 from ..columns import Wanted, arrow_fields, without_first
 from ..table import FileTable, needed, reading
 
@@ -123,7 +124,7 @@ class CsvTable(FileTable):
             column, line, value = self.fields[int(found[1])].name, found[2], found[3]
             raise ValueError(
                 f"{self.path}{f', line {line}' if line else ''}: column {column!r} holds {value!r} where numbers came "
-                "before: correct it, or choose other columns by columns= (--columns)"
+                f"before: correct it, or choose other columns by {parameter('read_chunks().columns', ...)}"
             ) from None
 
 
