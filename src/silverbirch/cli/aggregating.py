@@ -22,7 +22,7 @@ from ..storage.checkpoint import Checkpoint
 from ..storage.locks import one_run_only
 from ..storage.tree import parameters_of
 from .console import Voice
-from .options import Choosing, Resuming
+from .options import Choosing, Parsing, Resuming
 from .progress import pass_progress
 
 
@@ -33,12 +33,15 @@ class Reading:
     inputs: list[str]
     choosing: Choosing = field(default_factory=Choosing)
     preparation: Preparation = field(default_factory=Preparation)
+    parsing: Parsing = field(default_factory=Parsing)
 
     def open(self) -> RowSource:
-        return read_chunks(self.inputs, **asdict(self.choosing))
+        return read_chunks(self.inputs, **asdict(self.choosing), **asdict(self.parsing))
 
     def parameters(self) -> dict[str, Any]:
-        return asdict(self.choosing) | self.preparation.to_state()[0]
+        """What decides the rows, for the record; of the options for parsing those that were given."""
+        given = {name: value for name, value in asdict(self.parsing).items() if value != getattr(Parsing, name)}
+        return asdict(self.choosing) | given | self.preparation.to_state()[0]
 
 
 @dataclass(frozen=True)

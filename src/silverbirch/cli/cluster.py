@@ -28,6 +28,7 @@ def cluster(
     inputs: options.Inputs,
     cutting: Cutting,
     choosing: options.Choosing,
+    parsing: options.Parsing,
     preparing: options.Preparing,
     aggregating: options.Aggregating,
     linking: options.Linking,
@@ -52,6 +53,8 @@ def cluster(
 
       silverbirch cluster day-*.csv -k 20 --columns x,y,z --id-column id --scale standard --labels labels.csv
 
+      zcat day-*.csv.gz | silverbirch cluster - --format csv -k 20 --model run.sb
+
       silverbirch cluster all.sb -k 500 --model run.sb      # features from `aggregate` and `merge`
     """
     with usage():
@@ -69,7 +72,7 @@ def cluster(
         estimator._new_tree()  # checks the parameters before anything is read
         paths = {"labels": labels, "model": model, "report": page, "record": record}
         outputs = Outputs(paths, force, choosing.id_column)
-    reading = Reading(inputs, choosing, Preparation(**asdict(preparing)))
+    reading = Reading(inputs, choosing, Preparation(**asdict(preparing)), parsing)
     parameters = estimator.get_params() | cutting.options | {"max_memory": aggregating.max_memory}
     whole = Record("cluster", parameters | reading.parameters(), outputs=outputs.wanted())
     job = Job(reading, estimator, outputs, whole, Voice(talking), resuming)

@@ -34,6 +34,7 @@ def aggregate(
     inputs: options.Inputs,
     out: options.Out,
     choosing: options.Choosing,
+    parsing: options.Parsing,
     preparing: options.Preparing,
     aggregating: options.Aggregating,
     resuming: options.Resuming,
@@ -58,7 +59,7 @@ def aggregate(
         parameters = asdict(aggregating) | {"max_memory": model_memory(aggregating.max_memory)}
         model = AggregateModel(n_jobs=jobs, **parameters | {"metric": preparing.metric})
         tree = model._new_tree()  # checks the parameters before anything is read
-    reading = Reading(inputs, choosing, Preparation(**asdict(preparing)))
+    reading = Reading(inputs, choosing, Preparation(**asdict(preparing)), parsing)
     outputs = Outputs({"features": out, "record": record}, force)
     parameters = parameters_of(tree) | {"max_memory": aggregating.max_memory} | reading.parameters()
     job = Job(reading, model, outputs, Record("aggregate", parameters), Voice(talking), resuming)
