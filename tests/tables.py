@@ -44,7 +44,7 @@ def write(table, path):
         csv.write_csv(arrow, text, csv.WriteOptions(delimiter="\t" if ".tsv" in name else ","))
         path.write_bytes(compressed(text.getvalue(), name))
     elif ".jsonl" in name:
-        text = "".join(json.dumps(row, default=_in_json) + "\n" for row in arrow.to_pylist())
+        text = "".join(json.dumps(row, default=in_json) + "\n" for row in arrow.to_pylist())
         path.write_bytes(compressed(text.encode(), name))
     elif name.endswith(".arrows"):
         with pa.ipc.new_stream(str(path), arrow.schema) as writer:
@@ -54,7 +54,7 @@ def write(table, path):
     return path
 
 
-def _in_json(value):
+def in_json(value):
     return float(value) if isinstance(value, decimal.Decimal) else str(value)
 
 

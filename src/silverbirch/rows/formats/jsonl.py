@@ -17,10 +17,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _BLOCK, _FIRST_BLOCK, _LONGEST_BLOCK = 1 << 20, 1 << 20, 1 << 28
-_WHOLE, _NUMBER, _FLAG, _TEXT = "whole number", "number", "boolean", "text"
+_WHOLE, _NUMBER, _FLAG, _TEXT, _MOMENT = "whole number", "number", "boolean", "text", "timestamp"
 _LIST, _OTHER_LIST, _OBJECT = "list of numbers", "list", "object"
-_TIME, _ZONED_TIME = "text of a time", "text of a time with zone"  # as ISO 8601 writes them
-_ISO_TIME = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(Z|[+-]\d\d:?\d\d)?)?")
+_IS_MOMENT = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:?\d\d)?)?")
 
 
 class JsonLinesTable(FileTable):
@@ -77,7 +76,7 @@ class JsonLinesTable(FileTable):
     def check(self, wanted: Wanted) -> None:
         kinds = {field.name: field.type for field in self.fields}
         for name in wanted.kept:
-            if kinds[name] not in (_WHOLE, _NUMBER, _FLAG, _TEXT, _TIME, _ZONED_TIME, _LIST, "null"):
+            if kinds[name] not in (_WHOLE, _NUMBER, _FLAG, _TEXT, _MOMENT, _LIST, "null"):
                 raise ValueError(
                     f"{self.label}: column {name!r} ({kinds[name]}) cannot be kept: only columns of texts, of numbers "
                     "or of lists of numbers can"
@@ -123,26 +122,22 @@ def _kinds(value: Any) -> set[str]:
         numbers = all(item is None or (isinstance(item, int | float) and not isinstance(item, bool)) for item in value)
         return {_LIST if numbers else _OTHER_LIST}
     if isinstance(value, str):
-        found = _ISO_TIME.fullmatch(value)
-        return {_TEXT if found is None else _ZONED_TIME if found[1] else _TIME}
+        return {_MOMENT if _IS_MOMENT.fullmatch(value) else _TEXT}
     return {{bool: _FLAG, int: _WHOLE, float: _NUMBER}.get(type(value), _OBJECT)}
 
 
 def _field(name: str, kinds: set[str]) -> Field:
-    kinds = {_NUMBER} if kinds == {_WHOLE, _NUMBER} else kinds
-    if len(kinds) > 1 and kinds <= {_TEXT, _TIME, _ZONED_TIME}:
-        kinds = {_TEXT}
+    if _NUMBER in kinds:
+        kinds = kinds - {_WHOLE}
+    if _TEXT in kinds:
+        kinds = kinds - {_MOMENT}
     kind = " and ".join(sorted(kinds)) or "null"
     numeric = kind in (_WHOLE, _NUMBER, _FLAG, _LIST, "null")
-    time = "moments" if kind in (_TIME, _ZONED_TIME) else None
-    return Field(name, kind, numeric, False, 0 if kind == _LIST else None, time)
+    return Field(name, kind, numeric, False, 0 if kind == _LIST else None, "moments" if kind == _MOMENT else None)
 
 
 def _type(field: Field, *, only_kept: bool) -> Any:
     pa = needed("pyarrow")
     kinds = {_FLAG: pa.bool_(), _TEXT: pa.string(), _LIST: pa.list_(pa.float64())}
-    if only_kept:
-        kinds |= {_WHOLE: pa.int64(), _TIME: pa.string(), _ZONED_TIME: pa.string()}
-    else:
-        kinds |= {_TIME: pa.timestamp("us"), _ZONED_TIME: pa.timestamp("us", "UTC")}
+    kinds |= {_WHOLE: pa.int64(), _MOMENT: pa.string()} if only_kept else {_MOMENT: pa.timestamp("us")}
     return kinds.get(field.type, pa.float64())
