@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from ..model import AggregateModel
@@ -58,6 +58,7 @@ class Job:
     def aggregate(self) -> Aggregation:
         source = self.reading.open()
         self.record.input = source.fingerprint() or []
+        self.outputs = replace(self.outputs, kept=source.kept)
         aggregation = Aggregation(source, self.model, self.reading.preparation)
         self._labelling = Labelling(self.resuming.journal(), self.voice.warn)
         passes = BothPasses(aggregation, self._labelling)

@@ -261,7 +261,7 @@ LabelsFormat = Annotated[
     ),
 ]  # fmt: skip
 Keep = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
         metavar="A,B,…", rich_help_panel=OUTPUT,
         help="Columns of the input to write beside the labels, after the id column. They are not clustered, unless "
@@ -371,7 +371,7 @@ class Labelling:
 
     @property
     def kept(self) -> tuple[str, ...]:
-        return () if self.keep is None else tuple(name.strip() for name in self.keep.split(","))
+        return tuple(self.keep or ())
 
     def target(self, inputs: Sequence[str]) -> LabelTarget | None:
         return None if self.labels is None else label_target(self.labels, inputs, self.labels_format)

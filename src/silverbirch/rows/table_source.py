@@ -25,7 +25,7 @@ class TableSource(RowSource):
         self._wanted = chosen(tables, request.split(tables[0].fields))
         for table in tables:
             table.check(self._wanted)
-        self.weight_column = self._wanted.weight_column
+        self.kept, self.weight_column = self._wanted.kept, self._wanted.weight_column
         self.names = self._wanted.columns if tables[0].named else None
         self.n_dimensions = len(self._wanted.columns)
         chosen_ones = request.columns is not None or self.n_dimensions < len(tables[0].fields)
