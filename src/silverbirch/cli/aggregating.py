@@ -1,48 +1,121 @@
-"""The part that `cluster` and `aggregate` share: inserts the rows of files into the tree of a model."""
+"""The part that commands share: what they read, what they write, and how a pass is resumed."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from ..model import AggregateModel
 from ..pipeline.aggregation import Aggregation
 from ..pipeline.labels import check_labels
+from ..pipeline.merging import FeatureFiles, Merging
 from ..pipeline.preparation import Preparation
 from ..pipeline.provenance import RunState
 from ..pipeline.record import Record
+from ..pipeline.shared_preparation import SharedPreparation
+from ..pipeline.sources import content_of, with_contents
 from ..plot import check_drawing
-from ..rows import RowSource, read_chunks
+from ..rows import Position, RowSource, read_chunks
+from ..rows.paths import files_with, is_folder_with
 from ..storage.atomic import check_free, remove_leftovers
-from ..storage.checkpoint import Checkpoint
+from ..storage.checkpoint import Checkpoint, Resumable
 from ..storage.locks import one_run_only
 from ..storage.tree import parameters_of
-from .console import Voice
-from .options import Choosing, Resuming
-from .progress import pass_progress
+from ..tree import CFTree
+from .console import Voice, usage
+from .options import Choosing, Preparing, Resuming
+from .progress import Divided, pass_progress
+
+FEATURES = ".sb"  # the end of the names of features and preparations, where an input may also be rows
+
+
+def is_features(name: str) -> bool:
+    """Whether an input is a file, a pattern or a folder of files of this package, not of rows."""
+    return name.endswith(FEATURES) or is_folder_with(FEATURES, name)
 
 
 @dataclass(frozen=True)
 class Reading:
-    """Which rows are read, and how they are prepared."""
+    """Which rows are read, and how they are prepared.
+
+    shared : the file that decides the columns and their preparation; None if the options do
+    """
 
     inputs: list[str]
     choosing: Choosing = field(default_factory=Choosing)
     preparation: Preparation = field(default_factory=Preparation)
+    allow_overlap: bool = False
+    shared: SharedFile | None = None
+
+    @classmethod
+    def of(
+        cls, inputs: list[str], choosing: Choosing, preparing: Preparing, prepare: Path | None, allow_overlap: bool
+    ) -> Reading:
+        if prepare is None:
+            return cls(inputs, choosing, Preparation(**preparing.given()), allow_overlap)
+        shared = SharedFile(str(prepare), SharedPreparation.read(prepare))
+        with usage():
+            shared.check(cls(inputs, choosing).chosen(), preparing)
+        return cls(inputs, choosing, shared.content.completed(), allow_overlap, shared)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether no option says which columns are read, or how they are prepared."""
+        return self.shared is None and replace(self, allow_overlap=False) == Reading(self.inputs)
 
     def chosen(self) -> tuple[str, ...] | None:
+        if self.shared is not None:
+            return self.shared.content.state.to_read
         names = self.choosing.columns
         return None if names is None else tuple(name.strip() for name in names.split(","))
 
     def open(self) -> RowSource:
-        return read_chunks(self.inputs, **asdict(self.choosing) | {"columns": self.chosen()})
+        source = read_chunks(self.inputs, **asdict(self.choosing) | {"columns": self.chosen()})
+        if self.shared is not None:
+            self.shared.check_names(source)
+        return source
 
     def parameters(self) -> dict[str, Any]:
-        return asdict(self.choosing) | self.preparation.to_state()[0]
+        shared = {} if self.shared is None else {"prepare": self.shared.path}
+        return asdict(self.choosing) | self.preparation.to_state()[0] | shared
+
+    def identity(self) -> dict[str, Any]:
+        """What decides the prepared rows, apart from the input."""
+        known = {name: value for name, value in self.parameters().items() if name != "id_column"}
+        return known if self.shared is None else known | {"prepare": content_of(self.shared.path)}
+
+
+@dataclass(frozen=True)
+class SharedFile:
+    """The file of --prepare."""
+
+    path: str
+    content: SharedPreparation
+
+    def check(self, columns: tuple[str, ...] | None, preparing: Preparing) -> None:
+        """Raises ValueError if an option contradicts the file."""
+        state = self.content.state
+        how = asdict(state.preparation)
+        if columns is not None and columns != state.to_read:
+            raise ValueError(f"--columns is not as in {self.path}: leave it out, or prepare those columns")
+        for name, value in preparing.given().items():
+            if value != how[name]:
+                raise ValueError(
+                    f"--{name} {value} but {self.path} has --{name} {how[name]}: leave it out, or give it to "
+                    "`silverbirch prepare`"
+                )
+
+    def check_names(self, source: RowSource) -> None:
+        """Raises ValueError if the file or the rows have names of columns, but not both."""
+        known = self.content.state.columns
+        if (source.names is None) != (known is None) or source.n_dimensions != self.content.statistics.n_columns:
+            there = f"{source.n_dimensions} columns with{'out' if source.names is None else ''} names"
+            here = f"{self.content.statistics.n_columns} columns with{'out' if known is None else ''} names"
+            raise ValueError(f"the input has {there} but {self.path} is for {here}: prepare the same columns")
 
 
 @dataclass(frozen=True)
@@ -80,12 +153,32 @@ class Outputs:
             check_drawing()
 
 
-@dataclass
-class Job:
-    """One run over files: its input, model, outputs, record and messages."""
+class Pass(Resumable, Protocol):
+    """One pass over an input, in steps."""
 
-    reading: Reading
-    model: AggregateModel
+    @property
+    def source(self) -> Divided: ...
+
+    @property
+    def stage(self) -> str: ...
+
+    @property
+    def position(self) -> Position: ...
+
+    @property
+    def rows(self) -> int: ...
+
+    @property
+    def tree(self) -> CFTree | None: ...
+
+    def run(self, after_step: Callable[[Any], Any], /) -> None:
+        """Continues from the current position; calls `after_step(self)` after each step."""
+
+
+@dataclass
+class Run:
+    """What every run has: outputs, record, messages and a checkpoint."""
+
     outputs: Outputs
     record: Record
     voice: Voice
@@ -103,23 +196,51 @@ class Job:
             yield
             path.unlink(missing_ok=True)
 
-    def aggregate(self) -> Aggregation:
-        source = self.reading.open()
-        self.record.input = source.fingerprint() or []
-        aggregation = Aggregation(source, self.model, self.reading.preparation)
-        checkpoint = self._checkpoint()
-        own = [] if checkpoint is None else checkpoint.resume(aggregation)
-        self.outputs.check((file["name"] for file in self.record.input), own=own, checkpoint=self.resuming.checkpoint)
+    def go_through(self, work: Pass, phase: str, identity: dict[str, Any], also_read: Iterable[str] = ()) -> None:
+        """Runs a pass over the input of the record, or resumes it. The identity holds what decides its result."""
+        checkpoint = self._checkpoint({"input": self.record.input} | identity)
+        own = [] if checkpoint is None else checkpoint.resume(work)
+        read = [*(file["name"] for file in self.record.input), *also_read]
+        self.outputs.check(read, own=own, checkpoint=self.resuming.checkpoint)
         if checkpoint is not None:  # left by a killed run
             for path in (str(checkpoint.path), *checkpoint.outputs):
                 remove_leftovers(path)
-        if aggregation.rows:
-            self.voice.say(f"resuming after {aggregation.progress}, from {self.resuming.checkpoint}")
-        with self.record.phase("aggregate"):
-            self._pass(aggregation, checkpoint)
-        self.model = aggregation.model
+        if work.rows:
+            self.voice.say(f"resuming after {work.progress}, from {self.resuming.checkpoint}")
+        with self.record.phase(phase), pass_progress(self.voice.shows_progress, work.source) as progress:
+
+            def after_step(now: Any) -> None:
+                progress.update(now.stage, now.rows, now.position, now.tree)
+                if checkpoint is not None:
+                    checkpoint(now)
+
+            work.run(after_step)
         if checkpoint is not None:  # the outputs are written from here on
-            checkpoint.write(aggregation)
+            checkpoint.write(work)
+
+    def _checkpoint(self, identity: dict[str, Any]) -> Checkpoint | None:
+        if self.resuming.checkpoint is None:
+            return None
+        outputs = list(self.outputs.wanted().values())
+        return Checkpoint(
+            self.resuming.checkpoint, self.resuming.checkpoint_every, identity, outputs, warn=self.voice.warn
+        )
+
+
+@dataclass
+class Job(Run):
+    """A run that makes a tree: of rows, or of features."""
+
+    reading: Reading
+    model: AggregateModel
+
+    def aggregate(self) -> Aggregation:
+        source = self.reading.open()
+        self.record.input = with_contents(source.fingerprint() or [], allow_overlap=self.reading.allow_overlap)
+        aggregation = Aggregation(source, self.model, self.reading.preparation)
+        shared = [] if self.reading.shared is None else [self.reading.shared.path]
+        self.go_through(aggregation, "aggregate", {"preparation": self.reading.identity()} | self._tree(), shared)
+        self.model = aggregation.model
         tree = self.model.tree_
         self.record.counts |= asdict(aggregation.counts) | {
             "columns": tree.features.n_dimensions,
@@ -129,29 +250,21 @@ class Job:
         }
         return aggregation
 
-    def _pass(self, aggregation: Aggregation, checkpoint: Checkpoint | None) -> None:
-        with pass_progress(self.voice.shows_progress, aggregation.source) as progress:
+    def merge(self) -> RunState:
+        """Merges files of features; returns what they share."""
+        paths = [str(path) for path in files_with(FEATURES, self.reading.inputs)]
+        files = FeatureFiles(paths, allow_overlap=self.reading.allow_overlap)
+        self.record.input = files.fingerprint
+        self.model.set_params(metric=files.state.preparation.metric)
+        merging = Merging(files, self.model)
+        self.go_through(merging, "merge", self._tree())
+        self.model = merging.model
+        self.record.counts |= {"rows": self.model.tree_.n_points, "features": self.model.tree_.n_leaves}
+        return files.state
 
-            def after_chunk(now: Aggregation) -> None:
-                progress.update(now.stage, now.rows, now.position, now.tree)
-                if checkpoint is not None:
-                    checkpoint(now)
-
-            aggregation.run(after_chunk)
-
-    def _checkpoint(self) -> Checkpoint | None:
-        """The checkpoint. Its identity holds what decides the tree; the cut and the linkage may change."""
-        if self.resuming.checkpoint is None:
-            return None
-        identity = {
-            "input": self.record.input,
-            "preparation": {name: value for name, value in self.reading.parameters().items() if name != "id_column"},
-            "tree": parameters_of(self.model._new_tree()),
-        }
-        outputs = list(self.outputs.wanted().values())
-        return Checkpoint(
-            self.resuming.checkpoint, self.resuming.checkpoint_every, identity, outputs, warn=self.voice.warn
-        )
+    def _tree(self) -> dict[str, Any]:
+        """The identity of the tree; the cut and the linkage may change."""
+        return {"tree": parameters_of(self.model._new_tree())}
 
     def run_state(self, aggregation: Aggregation) -> RunState:
         names = aggregation.source.names
@@ -161,4 +274,5 @@ class Job:
             id_column=self.reading.choosing.id_column,
             preparation=aggregation.preparation,
             record=self.record.result(),
+            made_of=tuple(self.record.input),
         )

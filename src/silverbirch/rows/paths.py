@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,17 @@ def tables_at(paths: Iterable[str | os.PathLike[str]]) -> list[Table]:
     return [_reader(path)(path) for path in files]
 
 
+def files_with(suffix: str, paths: Iterable[str | os.PathLike[str]]) -> list[Path]:
+    """The files that paths and patterns name, and those in and below folders whose names end so, in order."""
+    return [file for one in paths for file in _files_of(one, (suffix,))]
+
+
+def is_folder_with(suffix: str, path: str | os.PathLike[str]) -> bool:
+    """Whether a path is a folder whose files end so, with no files of rows."""
+    folder = Path(path)
+    return folder.is_dir() and bool(_found_below(folder, (suffix,))) and not _found_below(folder, tuple(_READERS))
+
+
 def _reads_like_text(given: str | os.PathLike[str]) -> bool:
     """Whether a string has several words, does not begin as a path does and does not end as a file to read does."""
     return (
@@ -57,27 +68,32 @@ def _matches(given: str | os.PathLike[str]) -> list[Path]:
         return []
 
 
-def _files_of(given: str | os.PathLike[str]) -> list[Path]:
+def _files_of(given: str | os.PathLike[str], suffixes: Sequence[str] = tuple(_READERS)) -> list[Path]:
     if not os.fspath(given):  # Path("") is the current folder
         raise FileNotFoundError("the name of a file is empty: name a file or a folder")
     matches = _matches(given)
     if not matches:
         raise FileNotFoundError(f"{os.fspath(given)}: there is no such file or folder")
-    return [file for match in matches for file in (_files_below(match) if match.is_dir() else [match])]
+    return [file for match in matches for file in (_files_below(match, suffixes) if match.is_dir() else [match])]
 
 
-def _files_below(folder: Path) -> list[Path]:
-    """The readable files in and below a folder, sorted; names that begin with . or _ belong to other programs."""
-    files = [
+def _files_below(folder: Path, suffixes: Sequence[str]) -> list[Path]:
+    files = _found_below(folder, suffixes)
+    if not files:
+        known = ", ".join(suffixes)
+        raise FileNotFoundError(f"{folder}: there are no files in this folder that can be read ({known})")
+    return files
+
+
+def _found_below(folder: Path, suffixes: Sequence[str]) -> list[Path]:
+    """The files in and below a folder, sorted; names that begin with . or _ belong to other programs."""
+    return sorted(
         path
         for path in folder.rglob("*")
-        if _suffix(path) is not None
+        if path.name.lower().endswith(tuple(suffixes))
         and not any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
         and path.is_file()
-    ]
-    if not files:
-        raise FileNotFoundError(f"{folder}: there are no files in this folder that can be read ({_known()})")
-    return sorted(files)
+    )
 
 
 def _suffix(path: Path) -> str | None:

@@ -1,0 +1,91 @@
+"""`silverbirch prepare`: the statistics for scaling and filling, shared by parts and machines."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated
+
+import typer
+
+from ..pipeline.gathering import Gathering
+from ..pipeline.provenance import RunState
+from ..pipeline.record import Record
+from ..pipeline.shared_preparation import SharedPreparation, joined
+from ..pipeline.sources import fingerprint_of, with_contents
+from ..rows.paths import files_with
+from . import options
+from .aggregating import FEATURES, Outputs, Reading, Run, is_features
+from .console import Voice, usage
+from .results import write_record
+from .summary import say_preparation
+
+RowsOrPreparations = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="INPUT…", help="Files or folders of rows, as `cluster` takes them; or of what `prepare` wrote (.sb)."
+    ),
+]
+
+
+def prepare(
+    inputs: RowsOrPreparations,
+    out: options.Out,
+    choosing: options.Choosing,
+    preparing: options.Preparing,
+    resuming: options.Resuming,
+    talking: options.Talking,
+    allow_overlap: options.AllowOverlap = False,
+    record: options.RecordFile = None,
+    force: options.Force = False,
+) -> None:
+    """Gather the counts, means, deviations and ranges of columns, so that all parts of the rows are prepared alike.
+
+    The file says how rows are prepared: which columns, --missing, --scale and --metric. `aggregate --prepare` and
+    `cluster --prepare` follow it, on any machine. Sums are exact, so files of parts join to the file of the whole, to
+    the bit.
+
+    Examples:
+
+      silverbirch prepare rows --scale standard --missing mean -o prep.sb
+
+      silverbirch prepare prep-1.sb prep-2.sb -o prep.sb      # of two machines
+
+      silverbirch aggregate rows/part-07.parquet --prepare prep.sb -o part-07.sb
+    """
+    reading = Reading.of(inputs, choosing, preparing, None, allow_overlap)
+    outputs = Outputs({"preparation": out, "record": record}, force)
+    of_files = any(map(is_features, inputs))
+    parameters = {} if of_files else reading.parameters()
+    run = Run(outputs, Record("prepare", parameters, outputs=outputs.wanted()), Voice(talking), resuming)
+    with run.resumable():
+        shared = _join(run, reading) if of_files else _gather(run, reading)
+        run.record.counts |= {"rows": shared.statistics.rows, "columns": shared.statistics.n_columns}
+        shared = replace(shared, state=replace(shared.state, record=run.record.result()))
+        shared.write(out)
+        if record is not None:
+            write_record(record, run.record)
+    say_preparation(run.voice, run.record, shared)
+
+
+def _gather(run: Run, reading: Reading) -> SharedPreparation:
+    source = reading.open()
+    run.record.input = with_contents(source.fingerprint() or [], allow_overlap=reading.allow_overlap)
+    gathering = Gathering(source, reading.preparation)
+    run.go_through(gathering, "prepare", {"preparation": reading.identity()})
+    assert gathering.statistics is not None  # a source has a chunk, or it raises an error
+    numbers = reading.chosen() if source.names is None else None
+    state = RunState(source.names, numbers, preparation=reading.preparation, made_of=tuple(run.record.input))
+    return SharedPreparation(state, gathering.statistics)
+
+
+def _join(run: Run, reading: Reading) -> SharedPreparation:
+    with usage():
+        if not all(map(is_features, reading.inputs)):
+            raise ValueError("some inputs are preparations, some are rows: prepare the rows first, then join the files")
+        if not reading.is_plain or run.resuming.checkpoint is not None:
+            raise ValueError("the files say how rows are prepared: leave those options out")
+    paths = [str(path) for path in files_with(FEATURES, reading.inputs)]
+    run.outputs.check(paths)
+    run.record.input = [fingerprint_of(path) for path in paths]
+    with run.record.phase("join"):
+        return joined(paths, allow_overlap=reading.allow_overlap)
