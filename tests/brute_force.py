@@ -1,7 +1,7 @@
 """Brute force: a cluster is the set of its points, and distances follow their definitions over these points."""
 
+import importlib
 import itertools
-import sys
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from scipy.spatial.distance import pdist, squareform
 
 import silverbirch as sb
 
-linkage_module = sys.modules["silverbirch.linkage.cluster"]
+linkage_module = importlib.import_module("silverbirch.linkage.cluster")
 
 METHODS = ("single", "complete", "average", "weighted", "centroid", "median", "ward")
 REDUCIBLE = ("single", "complete", "average", "weighted", "ward", "minimax")

@@ -69,7 +69,7 @@ def test_a_recut_before_any_data_is_refused():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"n_clusters": 1000}, "n_clusters=1000 but there are 300 leaves"),
+        ({"n_clusters": 1000}, "n_clusters=1000 but there are only 300 different rows"),
         ({"n_clusters": 0}, "n_clusters=0"),
         ({"height": -1.0}, "distance_threshold=-1.0"),
         ({"n_clusters": 3, "height": 1.0}, "both say where to cut"),

@@ -20,12 +20,13 @@ CPP_ROOMS = (
 NOT_IN_THE_CORE = r"Python\.h|nanobind/|numpy/"
 
 # The rooms that a room imports when it is imported itself; all may import the ground.
-GROUND = "_core errors names machine progress checks directions"
+GROUND = "_core errors names wording machine progress checks directions"
 NOUNS = "features tree linkage dendrogram model estimator"
 WATCHED = ("sklearn", "benchmarks", "experiments")  # packages outside that not every room may import
 PYTHON_ROOMS = {
     "errors": "",
     "names": "",
+    "wording": "",
     "machine": "",
     "progress": "",
     "checks": "",
@@ -46,7 +47,7 @@ PYTHON_ROOMS = {
     "report": f"{NOUNS} storage plot",
     "demo": f"{NOUNS} storage",
     "cli": f"directions rows {NOUNS} pipeline storage plot",
-    "__init__": f"{NOUNS} storage",
+    "__init__": "",
     "__main__": "",
 }
 # And those that it imports only inside its functions: `save` is a method, while storage knows the classes.
@@ -62,8 +63,8 @@ LAZY_IMPORTS = {
     "report": "sklearn",
     "demo": "plot sklearn",
     "cli": "demo report",
-    "__init__": "rows agglomerative report",
-    "__main__": "cli",
+    "__init__": f"rows {NOUNS} storage agglomerative report",
+    "__main__": "cli storage",
 }
 
 KNOWN: set[str] = set()

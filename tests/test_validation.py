@@ -57,12 +57,29 @@ def test_both_ways_to_cut_are_refused():
 
 @pytest.mark.parametrize(
     ("parameters", "remedy"),
-    [({"max_leaves": 12}, "raise max_leaves"), ({"max_leaves": None, "threshold": 2.0}, "lower")],
+    [
+        ({"max_leaves": 12}, "raise max_leaves"),
+        ({"max_leaves": None, "threshold": 2.0}, "lower threshold"),
+        ({"max_leaves": None, "max_memory": "20kB"}, "raise max_memory"),
+    ],
 )
 def test_more_clusters_than_leaves_says_how_many_there_are_and_the_remedy(parameters, remedy):
     leaves = len(sb.Betula(**parameters).fit(points()).features_)
     with pytest.raises(ValueError, match=rf"n_clusters=200 but there are {leaves} leaves: .*{remedy}"):
         sb.Betula(200, **parameters).fit(points())
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (np.full((50, 2), 0.1), "n_clusters=5 but there is only 1 different row: lower n_clusters"),
+        (np.arange(50)[:, None] % 3, "n_clusters=5 but there are only 3 different rows: lower n_clusters"),
+    ],
+)
+@pytest.mark.parametrize("parameters", [{}, {"threshold": 0.01}, {"refine": 1}])
+def test_more_clusters_than_different_rows_does_not_ask_for_more_leaves(rows, message, parameters):
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        sb.Betula(5, **parameters).fit(rows)
 
 
 def with_value(value):

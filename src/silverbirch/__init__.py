@@ -25,21 +25,25 @@ Errors
     ModelFileError   -- a file is damaged or holds something else
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
-from .dendrogram import Dendrogram
-from .errors import MemoryLimitError, ModelFileError
-from .features import ClusterFeatures
-from .linkage import linkage
-from .storage.loading import load
-from .tree import CFTree
+import sys
+from types import ModuleType
 
+TYPE_CHECKING = False  # type checkers take it for true; importing typing would take longer than all the rest here
 if TYPE_CHECKING:
+    from typing import Any
+
     from .agglomerative import AgglomerativeClustering
+    from .dendrogram import Dendrogram
+    from .errors import MemoryLimitError, ModelFileError
     from .estimator import Betula
+    from .features import ClusterFeatures
+    from .linkage import linkage
     from .report import write_report
     from .rows import read_chunks
+    from .storage.loading import load
+    from .tree import CFTree
 
 __version__ = "0.3.0"
 
@@ -57,18 +61,39 @@ __all__ = [
     "write_report",
 ]
 
-# What is imported on first use, so that `import silverbirch` loads numpy alone, and the module that has it.
-_LAZY = {
+# The module of each name. A name is imported on its first use: numpy alone for most of them, scikit-learn for the
+# estimators. So the command line has nothing to load before it is ready for signals.
+_MODULES = {
     "AgglomerativeClustering": ".agglomerative",
     "Betula": ".estimator",
+    "CFTree": ".tree",
+    "ClusterFeatures": ".features",
+    "Dendrogram": ".dendrogram",
+    "MemoryLimitError": ".errors",
+    "ModelFileError": ".errors",
+    "linkage": ".linkage",
+    "load": ".storage.loading",
     "read_chunks": ".rows",
     "write_report": ".report",
 }
 
 
+class _Package(ModuleType):
+    """This package: when its subpackage `linkage` is imported, `silverbirch.linkage` stays the function."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (name == "linkage" and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
+
+
 def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        return getattr(import_module(_LAZY[name], __name__), name)
+    if name in _MODULES:
+        from importlib import import_module
+
+        return getattr(import_module(_MODULES[name], __name__), name)
     raise AttributeError(f"module 'silverbirch' has no attribute {name!r}")
 
 

@@ -4,13 +4,14 @@ import math
 import operator
 import os
 import reprlib
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
+from .wording import parameter
 
 Rows = NDArray[np.float64] | NDArray[np.float32]
 Floats = NDArray[np.float64]
@@ -180,15 +181,24 @@ def _bad_columns(array: NDArray[Any], columns: Any) -> str:
 
 def as_weights(values: Any, count: int, name: str) -> Floats:
     """A weight for each of `count` rows, checked; a single weight applies to all rows."""
-    array = _one_for_each(values, count, name)
+    return _checked_weights(_one_for_each(values, count, name), lambda row: f"{name}[{row}] =")
+
+
+def as_weight_column(values: NDArray[Any], name: str, place: Callable[[int], str]) -> Floats:
+    """The weights in a column, checked. `place` says in words where a row is."""
+    weights = np.ascontiguousarray(values, dtype=np.float64)
+    return _checked_weights(weights, lambda row: f"{place(row)}, weight column {name!r} is")
+
+
+def _checked_weights(weights: Floats, place: Callable[[int], str]) -> Floats:
     least, most = _core.SMALLEST_WEIGHT, _core.LARGEST_WEIGHT
-    bad = np.flatnonzero(~((array == 0) | ((array >= least) & (array <= most))))
+    bad = np.flatnonzero(~((weights == 0) | ((weights >= least) & (weights <= most))))
     if bad.size:
         raise ValueError(
-            f"{name}[{bad[0]}] = {array[bad[0]]}: must be finite and not negative, 0 or between {least:g} and "
+            f"{place(int(bad[0]))} {weights[bad[0]]}: must be finite and not negative, 0 or between {least:g} and "
             f"{most:g}; correct or rescale the weights"
         )
-    return array
+    return weights
 
 
 def as_sses(values: Any, weight: Floats) -> Floats:
@@ -225,17 +235,17 @@ def as_count(value: Any, name: str, *, least: int = 1, most: int | None = None) 
     try:
         number = operator.index(value)
     except TypeError:
-        raise TypeError(f"{name}={value!r}: a whole number is needed") from None
+        raise TypeError(f"{parameter(name, value)}: a whole number is needed") from None
     if isinstance(value, bool | np.bool_) or number < least:
-        raise ValueError(f"{name}={value!r}: must be at least {least}")
+        raise ValueError(f"{parameter(name, value)}: must be at least {least}")
     if most is not None and number > most:
-        raise ValueError(f"{name}={value!r}: must be at most {most}")
+        raise ValueError(f"{parameter(name, value)}: must be at most {most}")
     return number
 
 
 def as_flag(value: Any, name: str) -> bool:
     if not isinstance(value, bool | np.bool_):
-        raise TypeError(f"{name}={value!r}: must be True or False")
+        raise TypeError(f"{parameter(name, value)}: must be True or False")
     return bool(value)
 
 
@@ -246,17 +256,17 @@ def as_threshold(value: Any, name: str = "threshold") -> float:
         if isinstance(value, str | bytes):
             raise TypeError
     except (TypeError, ValueError):
-        raise TypeError(f"{name}={value!r}: a number is needed") from None
+        raise TypeError(f"{parameter(name, value)}: a number is needed") from None
     except OverflowError:
         number = math.inf
     if not 0 <= number <= _core.LARGEST_COORDINATE:
-        raise ValueError(f"{name}={value!r}: must be between 0 and {_core.LARGEST_COORDINATE:g}")
+        raise ValueError(f"{parameter(name, value)}: must be between 0 and {_core.LARGEST_COORDINATE:g}")
     return number
 
 
 def as_choice(value: Any, name: str, choices: Collection[str]) -> str:
     if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name}={value!r}: must be one of {', '.join(map(repr, choices))}")
+        raise ValueError(f"{parameter(name, value)}: must be one of {', '.join(map(repr, choices))}")
     return value
 
 
@@ -264,8 +274,10 @@ def as_method(method: Any, mode: str, name: str) -> str:
     """The name of a linkage, or with mode="aggregation" of a CF distance, checked."""
     choices = CF_DISTANCES if mode == "aggregation" else tuple(LINKAGES)
     if isinstance(method, str) and method not in choices and method in (*CF_DISTANCES, *LINKAGES):
-        other = "mode='linkage'" if mode == "aggregation" else "mode='aggregation'"
-        raise ValueError(f"{name}={method!r} needs {other}; with mode={mode!r} it is one of {', '.join(choices)}")
+        other = parameter("mode", "linkage" if mode == "aggregation" else "aggregation")
+        raise ValueError(
+            f"{parameter(name, method)} needs {other}; with {parameter('mode', mode)} it is one of {', '.join(choices)}"
+        )
     return as_choice(method, name, choices)
 
 
@@ -277,16 +289,16 @@ def as_bytes(value: Any, name: str = "max_memory") -> int:
         try:
             number = float(digits) * _UNITS[unit]
         except (KeyError, ValueError):
-            raise ValueError(f"{name}={value!r}: write bytes as a number or like '256MB' or '2GiB'") from None
+            raise ValueError(f"{parameter(name, value)}: write bytes as a number or like '256MB' or '2GiB'") from None
     else:
         try:
             number = float(value)
         except (TypeError, ValueError):
-            raise TypeError(f"{name}={value!r}: write bytes as a number or like '256MB' or '2GiB'") from None
+            raise TypeError(f"{parameter(name, value)}: write bytes as a number or like '256MB' or '2GiB'") from None
         except OverflowError:
             number = math.inf
     if not (math.isfinite(number) and number >= 1):
-        raise ValueError(f"{name}={value!r}: must be a finite number of at least one byte")
+        raise ValueError(f"{parameter(name, value)}: must be a finite number of at least one byte")
     return int(number)
 
 
@@ -297,10 +309,10 @@ def as_threads(n_jobs: Any) -> int:
     try:
         number = operator.index(n_jobs)
     except TypeError:
-        raise TypeError(f"n_jobs={n_jobs!r}: a whole number or None is needed") from None
+        raise TypeError(f"{parameter('n_jobs', n_jobs)}: a whole number or None is needed") from None
     cores = os.cpu_count() or 1
     if number == 0 or number < -cores:
-        raise ValueError(f"n_jobs={n_jobs}: must be a number of threads, or -1 for all {cores}")
+        raise ValueError(f"{parameter('n_jobs', n_jobs)}: must be a number of threads, or -1 for all {cores}")
     return min(number, _MOST_THREADS) if number > 0 else cores + 1 + number
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .checks import Floats, Rows
+from .wording import parameter
 
 METRICS = ("euclidean", "cosine", "correlation")
 
@@ -54,8 +55,9 @@ def no_direction(place: str, metric: str) -> ValueError:
     """The error for a row without a direction; `place` names it, as in "y: row 3"."""
     why = "constant" if metric == "correlation" else "zero in every column"
     return ValueError(
-        f"{place} is {why}: it has no direction, so metric={metric!r} is not defined for it; drop such rows first "
-        "(--missing drop), use metric='euclidean', or raise `projection` if the rows are projected"
+        f"{place} is {why}: it has no direction, so {parameter('metric', metric)} is not defined for it; drop such "
+        f"rows first (--missing drop), use {parameter('metric', 'euclidean')}, or raise {parameter('projection')} if "
+        "the rows are projected"
     )
 
 

@@ -28,6 +28,7 @@ from .progress import Report, reporter
 from .rows import Chunk, RowSource, source_of
 from .rows.passes import ForEachChunk, gathered, reported
 from .saved import Saved
+from .wording import parameter
 
 Core: TypeAlias = _core.CfTree
 _NO_LIMIT = 2**62
@@ -66,7 +67,8 @@ class _Limits:
         nodes = node_bytes // _core.bytes_per_node(n_dimensions, entries)
         if leaves < 2 or nodes < 2:
             raise ValueError(
-                f"max_memory={bytes_text(max_memory)} does not hold a tree of rows of {n_dimensions} columns: raise it"
+                f"{parameter('max_memory')} leaves {bytes_text(max_memory)}, which does not hold a tree of rows of "
+                f"{n_dimensions} columns: raise {parameter('max_memory')}"
             )
         return cls(leaves, nodes, entries)
 

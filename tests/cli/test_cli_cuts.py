@@ -73,12 +73,12 @@ def test_a_report_shows_another_cut(rows, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--cut-method", "eom"], "needs min_size"),
+        (["--cut-method", "eom"], "--cut-method eom needs --min-size"),
         (["--cut-method", "eom", "--min-size", 5, "-k", 3], "finds the number of clusters"),
         (["--min-size", 5], "need a cut"),
-        (["-k", 3, "--min-size", 0], "--min-size=0.0: must be a positive number of rows"),
+        (["-k", 3, "--min-size", 0], "--min-size 0: must be a positive number of rows"),
         (["-k", 3, "--height", 2], "give only one of them"),
-        (["--cut-method", "dynamic", "--min-size", 5, "--max-size", 50], "takes no max_size"),
+        (["--cut-method", "dynamic", "--min-size", 5, "--max-size", 50], "--cut-method dynamic takes no --max-size"),
         (["--cut-method", "kmeans"], "is not one of level, eom, dynamic"),
         ([], "labels need a cut"),
     ],

@@ -53,7 +53,7 @@ def test_a_linkage_that_would_pass_the_limit_is_refused_before_it_is_begun(table
     )
     assert done.returncode == 1
     assert done.stderr.startswith("Error: ")
-    assert "max_memory" in done.stderr
+    assert "raise --max-memory" in done.stderr
 
 
 def test_a_limit_below_the_program_itself_is_refused_with_what_it_takes():

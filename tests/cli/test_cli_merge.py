@@ -136,7 +136,7 @@ def test_a_merge_that_was_stopped_resumes_with_the_same_bits(command, after, par
 
 def test_a_checkpoint_of_other_files_is_refused(parts, tmp_path, monkeypatch):
     command = ["cluster", parts, "--max-leaves", 100, "--checkpoint", tmp_path / "state.sb"]
-    assert "n_clusters=100" in refused(*command, "-k", 100)
+    assert "-k 100 but there are" in refused(*command, "-k", 100)
     np.save(tmp_path / "rows-3.npy", np.random.default_rng(1).normal(size=(1000, 2)))
     done("aggregate", tmp_path / "rows-3.npy", "-o", parts / "3.sb", "--force")
     assert "belongs to a run with other input" in refused(*command, "-k", 10)

@@ -238,7 +238,7 @@ def test_a_checkpoint_of_another_preparation_is_refused(parts, tmp_path):
         done("prepare", parts[int(number)], *CHOICES, "-o", tmp_path / f"prep-{number}.sb")
     command = ["cluster", parts[0], "--checkpoint", tmp_path / "state.sb", "--checkpoint-every", 0]
     too_many = [*command, "-k", 100, "--max-leaves", 100, "--prepare"]
-    assert "n_clusters=100" in refused(*too_many, tmp_path / "prep-0.sb")
+    assert "-k 100 but there are" in refused(*too_many, tmp_path / "prep-0.sb")
     assert "other prepare" in refused(*too_many, tmp_path / "prep-1.sb")
 
 

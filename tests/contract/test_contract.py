@@ -218,7 +218,7 @@ OPTIONAL = {"scipy", "sklearn", "matplotlib", "pandas", "networkx", "dask", "pya
 @pytest.mark.parametrize(
     "code",
     [
-        "import silverbirch",
+        "import silverbirch as sb; sb.CFTree",
         "import silverbirch as sb; tree = sb.CFTree(max_leaves=2); tree.insert([[0.0], [1.0], [5.0]]).features",
         "import silverbirch as sb; sb.Dendrogram(sb.linkage([[0.0], [1.0], [5.0]], 'ward')).cut(2)",
     ],

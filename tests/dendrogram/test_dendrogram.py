@@ -257,8 +257,11 @@ def test_numbers_of_clusters_out_of_range_are_refused_by_value(ask, k):
 
 
 def test_more_clusters_than_leaves_says_how_many_there_are_and_the_remedy():
-    with pytest.raises(ValueError, match=r"n_clusters=6 .* 5 leaves: raise max_leaves"):
+    with pytest.raises(ValueError, match=r"n_clusters=6 .* 5 leaves: lower n_clusters"):
         sb.Dendrogram(chain(5)).cut(n_clusters=6)
+    aggregated = sb.ClusterFeatures(2, points(5), 1)
+    with pytest.raises(ValueError, match=r"n_clusters=6 .* 5 leaves: raise max_leaves or lower n_clusters"):
+        sb.Dendrogram(chain(5), aggregated).cut(n_clusters=6)
 
 
 @pytest.mark.parametrize("height", [np.nan, "high"])

@@ -34,7 +34,7 @@ def prepared(X, preparation, chunk_rows=64):
         preparation = preparation.from_statistics(gathering.statistics)
     parts = [preparation.apply(chunk, source) for chunk in source.chunks()]
     kept = np.concatenate([np.ones(len(part), bool) if part.weight is None else part.weight > 0 for part in parts])
-    return np.concatenate([part.counted for part in parts]), kept
+    return np.concatenate([part.rows for part in parts])[kept], kept
 
 
 @pytest.mark.parametrize("scale", SCALERS)

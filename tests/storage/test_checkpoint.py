@@ -90,7 +90,7 @@ def run(tmp_path):
     command = ["cluster", tmp_path / "rows.npy", "--checkpoint", tmp_path / "state.sb", "--checkpoint-every", "0"]
     too_many = silverbirch(*command, "-k", "100", "--max-leaves", "100", "--labels", tmp_path / "labels.npy")
     assert too_many.exit_code == 1
-    assert "n_clusters=100 but there are" in too_many.stderr
+    assert "-k 100 but there are" in too_many.stderr
     return command
 
 

@@ -7,6 +7,7 @@ options.py      the options that commands share, in groups; grouping.py spreads 
 cutting.py      the options that say where to cut
 aggregating.py  what commands read and write, and how a pass is resumed
 results.py      writes the results      console.py, progress.py, summary.py   print messages
+wording.py      options in messages that name parameters
 """
 
 from typing import Annotated

@@ -120,11 +120,20 @@ class SharedFile:
 
 @dataclass(frozen=True)
 class Outputs:
-    """The files to write, by purpose; None for files that are not requested."""
+    """The files to write, by purpose; None for files that are not requested.
+
+    Raises ValueError if a name does not fit what the file is to hold.
+    """
 
     paths: dict[str, Path | None]
     force: bool
     id_column: str | None = None
+
+    def __post_init__(self) -> None:
+        if (labels := self.paths.get("labels")) is not None:
+            check_labels(labels, self.id_column)
+        if (page := self.paths.get("report")) is not None and page.suffix.lower() not in (".html", ".htm"):
+            raise ValueError(f"cannot write a report to {page}: a report is HTML, so the name must end in .html")
 
     def wanted(self) -> dict[str, str]:
         return {name: str(path) for name, path in self.paths.items() if path is not None}
@@ -145,11 +154,7 @@ class Outputs:
                 raise ValueError(f"{path} is {before} and would also be the {name}: give each file its own name")
         for path in self.wanted().values():
             check_free(path, self.force or path in own)
-        if (labels := self.paths.get("labels")) is not None:
-            check_labels(labels, self.id_column)
-        if (page := self.paths.get("report")) is not None:
-            if page.suffix.lower() not in (".html", ".htm"):
-                raise ValueError(f"cannot write a report to {page}: a report is HTML, so the name must end in .html")
+        if self.paths.get("report") is not None:
             check_drawing()
 
 

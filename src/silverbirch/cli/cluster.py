@@ -52,9 +52,12 @@ def cluster(
 
       silverbirch cluster all.sb -k 500 --model run.sb      # features from `aggregate` and `merge`
     """
+    with usage():
+        paths = {"labels": labels, "model": model, "report": page, "record": record}
+        outputs = Outputs(paths, force, choosing.id_column)
+        cutting.check(labels)
     reading = Reading.of(inputs, choosing, preparing, prepare, allow_overlap)
     with usage():
-        cutting.check(labels)
         if cutting.clusters is not None and cutting.clusters > aggregating.max_leaves:
             raise ValueError(f"-k {cutting.clusters} but at most {aggregating.max_leaves} features: raise --max-leaves")
         parameters = asdict(aggregating) | {"max_memory": model_memory(aggregating.max_memory)}
@@ -66,7 +69,6 @@ def cluster(
             **parameters,
         )
         estimator._new_tree()  # checks the parameters before anything is read
-    outputs = Outputs({"labels": labels, "model": model, "report": page, "record": record}, force, choosing.id_column)
     parameters = estimator.get_params() | cutting.options | {"max_memory": aggregating.max_memory}
     whole = Record("cluster", parameters | reading.parameters(), outputs=outputs.wanted())
     job = Job(outputs, whole, Voice(talking), resuming, reading, estimator)

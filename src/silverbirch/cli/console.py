@@ -16,6 +16,7 @@ from rich.text import Text
 
 from ..storage.container import printable
 from .options import Talking
+from .wording import in_options
 
 _P = ParamSpec("_P")
 _TRACEBACK = "SILVERBIRCH_TRACEBACK"
@@ -27,13 +28,12 @@ def failing_cleanly(command: Callable[_P, None]) -> Callable[_P, None]:
     @functools.wraps(command)
     def wrapped(*args: _P.args, **kwargs: _P.kwargs) -> None:
         try:
-            command(*args, **kwargs)
+            with in_options(command):
+                command(*args, **kwargs)
         except (typer.Exit, typer.BadParameter):
             raise
         except (ValueError, TypeError, OSError, MemoryError, ImportError) as error:
             fail("; ".join([_text(error), *getattr(error, "__notes__", [])]))
-        except KeyboardInterrupt:
-            fail("interrupted")
         except Exception as error:
             if _TRACEBACK in os.environ:
                 raise

@@ -36,7 +36,7 @@ class Cutting:
         at_level = self.clusters is not None or self.height is not None
         if self.clusters is not None and self.height is not None:
             raise ValueError("-k and --height both say where to cut: give only one of them")
-        check_sizes(self.cut_method, as_size(self.min_size, "--min-size"), as_size(self.max_size, "--max-size"))
+        check_sizes(self.cut_method, as_size(self.min_size, "min_size"), as_size(self.max_size, "max_size"))
         if self.cut_method != "level" and at_level:
             raise ValueError(f"--cut-method {self.cut_method} finds the number of clusters: leave -k and --height out")
         if self.cut_method == "level" and not at_level and self.max_size is None and self.options:

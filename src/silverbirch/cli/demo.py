@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from . import options
+from .console import usage
 
 
 def demo(
@@ -17,6 +18,9 @@ def demo(
     force: options.Force = False,
 ) -> None:
     """Generate a Gaussian mixture and cluster it; write labels, pictures and a report."""
+    with usage():
+        if clusters > max_leaves:
+            raise ValueError(f"-k {clusters} but at most {max_leaves} features: raise --max-leaves")
     from ..demo import run
 
     run(rows, clusters, max_leaves, out, seed, force=force)

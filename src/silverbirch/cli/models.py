@@ -71,10 +71,11 @@ def cut(
             raise ValueError("--no-ids and --id-column contradict each other: give only one of them")
         if inputs and labels is None:
             raise ValueError("rows are given but no file for their labels: add --labels")
+        outputs = Outputs({"labels": labels, "model": new_model, "report": page}, force, id_column if inputs else None)
     voice = Voice(talking)
     estimator, state = read_model(model)
     id_column = None if no_ids else id_column or state.id_column
-    outputs = Outputs({"labels": labels, "model": new_model, "report": page}, force, id_column if inputs else None)
+    outputs = replace(outputs, id_column=id_column if inputs else None)
     source = read_chunks(inputs, columns=state.to_read, id_column=id_column) if inputs else None
     files_read = [file["name"] for file in source.fingerprint() or []] if source is not None else []
     # --model may name the model file itself, which has been read already.
@@ -110,7 +111,8 @@ def report(
     """
     with usage():
         cutting.check(None)
-    Outputs({"report": out}, force).check([str(model)] if record is None else [str(model), str(record)])
+        outputs = Outputs({"report": out}, force)
+    outputs.check([str(model)] if record is None else [str(model), str(record)])
     estimator, state = read_model(model)
     if cutting.is_given:
         cutting.apply(estimator)

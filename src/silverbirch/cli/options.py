@@ -14,6 +14,7 @@ from ..checks import ABSORPTIONS, ALGORITHMS, CF_DISTANCES, LINKAGES, MODES, as_
 from ..dendrogram.cuts import CUT_METHODS
 from ..directions import METRICS
 from ..pipeline.preparation import MISSING, SCALES
+from .wording import in_options
 
 CUT, INPUT, TREE, LINKAGE, OUTPUT, RUN = "Where to cut", "Input", "Aggregation", "Clustering", "Output", "Run"
 
@@ -46,7 +47,8 @@ def _parsed(parse: Callable[[str], Any]) -> Callable[[str | None], Any]:
     def checked(value: str | None) -> str | None:
         try:
             if value is not None:
-                parse(value)
+                with in_options():
+                    parse(value)
         except (TypeError, ValueError) as error:
             raise typer.BadParameter(str(error)) from None
         return value

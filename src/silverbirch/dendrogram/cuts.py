@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import Floats
+from ..wording import parameter
 from .nodes import Nodes
 
 if TYPE_CHECKING:
@@ -39,9 +40,9 @@ def as_size(value: Any, name: str) -> float | None:
     try:
         size = float(value)
     except (TypeError, ValueError):
-        raise TypeError(f"{name}={value!r}: a number of rows is needed") from None
+        raise TypeError(f"{parameter(name, value)}: a number of rows is needed") from None
     if isinstance(value, str | bytes | bool) or not 0 < size < math.inf:
-        raise ValueError(f"{name}={value!r}: must be a positive number of rows")
+        raise ValueError(f"{parameter(name, value)}: must be a positive number of rows")
     return size
 
 
@@ -54,13 +55,15 @@ def adaptive_options(method: CutMethod, min_size: Any, max_size: Any, noise: boo
 
 def check_sizes(method: str, min_size: float | None, max_size: float | None) -> None:
     if method != "level" and min_size is None:
-        raise ValueError(f"method={method!r} needs min_size: the least number of rows of a cluster")
+        raise ValueError(
+            f"{parameter('cut.method', method)} needs {parameter('min_size')}: the least number of rows of a cluster"
+        )
     if method == "dynamic" and max_size is not None:
-        raise ValueError("method='dynamic' takes no max_size: use 'level' or 'eom'")
+        raise ValueError(f"{parameter('cut.method', method)} takes no {parameter('max_size')}: use 'level' or 'eom'")
     if method == "level" and min_size is not None and max_size is not None and max_size < 2 * min_size:
         raise ValueError(
-            f"max_size={max_size:g} is less than twice min_size={min_size:g}: a cluster just above max_size could "
-            "only be split into two that are too light"
+            f"{parameter('max_size', max_size)} is less than twice {parameter('min_size', min_size)}: a cluster "
+            f"just above {parameter('max_size')} could only be split into two that are too light"
         )
 
 
@@ -76,8 +79,9 @@ def level_of_heavy(dendrogram: Dendrogram, n_clusters: int, min_size: float) -> 
     # One more merge undone gives at most one more heavy cluster, so every number up to the largest occurs.
     if counts.max() < n_clusters:
         raise ValueError(
-            f"n_clusters={n_clusters} but at most {counts.max()} clusters weigh min_size={min_size:g} at one level: "
-            "lower n_clusters or min_size"
+            f"{parameter('n_clusters', n_clusters)} but at most {counts.max()} clusters weigh "
+            f"{parameter('min_size', min_size)} at one level: lower {parameter('n_clusters')} or "
+            f"{parameter('min_size')}"
         )
     return len(change) - int(np.argmax(counts == n_clusters))
 

@@ -18,6 +18,7 @@ from .. import _core
 from ..checks import Floats, as_choice, as_count, as_flag
 from ..names import Method, Mode
 from ..saved import Saved
+from ..wording import parameter
 from . import cuts
 from .measured import MeasuredTree
 from .nodes import NodePath, as_names, as_node
@@ -166,20 +167,25 @@ class Dendrogram(MeasuredTree, Saved):
         >>> dendrogram.cut(method="eom", min_size=3).tolist()
         [0, 0, 0, 1, 1, 1, 0]
         """
-        method = cast(cuts.CutMethod, as_choice(method, "method", cuts.CUT_METHODS))
+        method = cast(cuts.CutMethod, as_choice(method, "cut.method", cuts.CUT_METHODS))
         noise = as_flag(noise, "noise")
         least, most = cuts.as_size(min_size, "min_size"), cuts.as_size(max_size, "max_size")
         cuts.check_sizes(method, least, most)
         if method != "level":
             if n_clusters is not None or height is not None:
-                raise ValueError(f"method={method!r} finds the number of clusters: leave n_clusters and height out")
+                raise ValueError(
+                    f"{parameter('cut.method', method)} finds the number of clusters: leave "
+                    f"{parameter('n_clusters')} and {parameter('height')} out"
+                )
             assert least is not None
             nodes = cuts.eom_nodes(self, least, most) if method == "eom" else cuts.dynamic_nodes(self, least)
             return self._numbered(cuts.labels_of_nodes(self, nodes, noise=noise))
         if n_clusters is None and height is None and most is not None:
             n_clusters = 1
         if (n_clusters is None) == (height is None):
-            raise ValueError("cut takes either n_clusters or height: give exactly one of them")
+            raise ValueError(
+                f"cut takes either {parameter('n_clusters')} or {parameter('height')}: give exactly one of them"
+            )
         level_of_row, levels = self._levels(n_clusters, height, least)
         if least is None and most is None:
             labels = _core.cut(self.Z, level_of_row, levels)
@@ -203,7 +209,7 @@ class Dendrogram(MeasuredTree, Saved):
             return np.arange(len(self.Z), dtype=np.float64), np.array(kept, dtype=np.float64) - 1
         levels = np.array([float(h) for h in _as_list(height, "height")])
         if np.isnan(levels).any():
-            raise ValueError("height=nan: must be a number")
+            raise ValueError(f"{parameter('height', np.nan)}: must be a number")
         return self._subtree_heights, levels
 
     def _numbered(self, labels: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from .. import _core
 from ..checks import Floats, as_count, as_rows
 from ..features import ClusterFeatures
+from ..wording import parameter
 from .nodes import Hierarchy
 
 Numbers: TypeAlias = Sequence[int] | NDArray[np.integer[Any]]
@@ -47,8 +48,11 @@ class MeasuredTree:
     def _checked_count(self, n_clusters: Any) -> int:
         count = as_count(n_clusters, "n_clusters")
         if count > self.n_leaves:
+            aggregated = self.features is not None and self.features.sse.any()
+            remedy = f"raise {parameter('max_leaves')} or lower" if aggregated else "lower"
             raise ValueError(
-                f"n_clusters={count} but there are {self.n_leaves} leaves: raise max_leaves or lower n_clusters"
+                f"{parameter('n_clusters', count)} but there are {self.n_leaves} leaves: {remedy} "
+                f"{parameter('n_clusters')}"
             )
         return count
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..checks import MODES, as_choice, as_method
 from ..features import ClusterFeatures
 from ..names import Method, Mode
+from ..wording import parameter
 from .criteria import Scores, centre_scores, height_gaps, resampling_scores
 from .nodes import above
 
@@ -147,11 +148,11 @@ def suggested(
     dendrogram: Dendrogram, k_max: int, method: Method, mode: Mode, n_draws: int, random_state: int
 ) -> Suggestion:
     """The answer of `Dendrogram.suggest`."""
-    as_method(method, as_choice(mode, "mode", MODES), "method")
+    as_method(method, as_choice(mode, "mode", MODES), "linkage.method")
     top = _top(dendrogram)
     k_max = min(k_max, top.n_leaves // 2)
     if k_max < 3:
-        return _without_scores(f"{top.n_leaves} leaves and k_max={k_max} are too few to tell")
+        return _without_scores(f"{top.n_leaves} leaves and {parameter('k_max', k_max)} are too few to tell")
     if not np.ptp(top._known_features().mean, axis=0).any():
         return _without_scores("all leaves have the same mean")
     k = np.arange(1, k_max + 1)

@@ -32,7 +32,7 @@ from ..features import ClusterFeatures
 from ..names import Algorithm, CFDistance, Method, Metric, Mode
 from ..progress import Report
 from .distances import full_metric_name, pairwise_distances, require_distances, selected_distances
-from .job import Job, Pairs
+from .job import Job, Pairs, core_messages
 from .matrix import LinkageMatrix, with_prototypes
 from .sparse import cluster_sparse
 from .unit_features import require_unit_rows, unit_centres, unit_points
@@ -148,7 +148,10 @@ def linkage(
     as_choice(mode, "mode", MODES)
     metric = full_metric_name(metric)
     job = Job(
-        as_method(method, mode, "method"), as_choice(algorithm, "algorithm", ALGORITHMS), as_threads(n_jobs), progress
+        as_method(method, mode, "linkage.method"),
+        as_choice(algorithm, "algorithm", ALGORITHMS),
+        as_threads(n_jobs),
+        progress,
     )
 
     y = _as_points(y)
@@ -341,7 +344,7 @@ def _pairs_of(rows: Floats, metric: Any) -> Pairs:
 
 def _cluster(job: Job, features: ClusterFeatures, *, squares: bool) -> Floats:
     """With `squares`, average and weighted linkage use squared distances and heights are their square roots."""
-    with job.report() as report:
+    with core_messages(), job.report() as report:
         Z, prototypes = _core.cluster_features(
             *features.arrays(), job.method, squares, job.algorithm, job.threads, job.announce_pairs, report
         )
@@ -349,7 +352,7 @@ def _cluster(job: Job, features: ClusterFeatures, *, squares: bool) -> Floats:
 
 
 def _aggregate(job: Job, features: ClusterFeatures) -> Floats:
-    with job.report() as report:
+    with core_messages(), job.report() as report:
         return _core.aggregate_features(*features.arrays(), job.method, job.algorithm, job.threads, report)[0]
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+import re
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,7 @@ from ..directions import METRICS
 from ..errors import MemoryLimitError
 from ..machine import free_memory, physical_memory
 from ..progress import Report, reporter
+from ..wording import parameter
 from .distances import require_distances
 from .matrix import with_prototypes
 
@@ -21,6 +23,18 @@ from .matrix import with_prototypes
 Pairs = Callable[[Report | None], Floats]
 
 logger = logging.getLogger("silverbirch")
+
+
+@contextmanager
+def core_messages() -> Iterator[None]:
+    """Messages of the core name the algorithm as Python does. They hold names of the core alone, no text of a user."""
+    try:
+        yield
+    except ValueError as error:
+        text = re.sub(r"algorithm='(\w+)'", lambda found: parameter("algorithm", found[1]), str(error))
+        if text == str(error):
+            raise
+        raise type(error)(text) from None
 
 
 @dataclass(frozen=True)
@@ -51,9 +65,9 @@ class Job:
         if self.max_memory is not None and needed > self.max_memory:
             fitting = int((self.max_memory / (4 * max(1, vectors))) ** 0.5)
             raise MemoryLimitError(
-                f"{task} needs {bytes_text(needed)} for the distances of all pairs, max_memory leaves "
-                f"{bytes_text(self.max_memory)}: lower max_leaves to {fitting} or raise max_memory; "
-                f"{alternatives}"
+                f"{task} needs {bytes_text(needed)} for the distances of all pairs, {parameter('max_memory')} leaves "
+                f"{bytes_text(self.max_memory)}: lower {parameter('max_leaves')} to {fitting} or raise "
+                f"{parameter('max_memory')}; {alternatives}"
             )
         free = free_memory()
         available = physical_memory() if free is None else free
@@ -67,7 +81,9 @@ class Job:
         """Raises an error, as scipy does, if the linkage is defined on squared Euclidean distances."""
         if LINKAGES[self.method].squared:
             hint = f"; Betula(metric={metric!r}) allows it on unit rows" if metric in METRICS else ""
-            raise ValueError(f"metric={metric!r} with method {self.method!r}: only 'euclidean' is defined there{hint}")
+            raise ValueError(
+                f"{parameter('metric', metric)} with method {self.method!r}: only 'euclidean' is defined there{hint}"
+            )
 
     def cluster_pairs(self, pairs: Pairs, weight: Floats, what: str) -> Floats:
         """Computes the distances of all pairs, if there is memory for them, and clusters by them."""
@@ -83,7 +99,7 @@ class Job:
 
     def cluster_distances(self, distances: Floats, weight: Floats) -> Floats:
         """Overwrites the distances, unless the linkage has prototypes."""
-        with self.report() as report:
+        with core_messages(), self.report() as report:
             if LINKAGES[self.method].prototypes:
                 by_prototypes = _core.cluster_distances_by_prototypes
                 return with_prototypes(*by_prototypes(distances, weight, self.method, self.algorithm, report))
@@ -92,9 +108,9 @@ class Job:
 
 def _linear_alternatives(method: str) -> str:
     known = LINKAGES.get(method)
-    text = "method='ward' needs memory for the objects alone"
+    text = f"{parameter('linkage.method', 'ward')} needs memory for the objects alone"
     if known and known.cf_distance and not known.squared:
-        text = "metric='sqeuclidean' or " + text.replace("needs", "need")
+        text = f"{parameter('metric', 'sqeuclidean')} or {text.replace('needs', 'need')}"
     if known and known.by_members:
-        text += ", and so do Euclidean distances with algorithm='rounds', in quadratic time"
+        text += f", and so do Euclidean distances with {parameter('algorithm', 'rounds')}, in quadratic time"
     return text

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from ..directions import cancelled, directions, no_direction
 from ..features import ClusterFeatures
+from ..wording import parameter
 
 _TOLERANCE = 1e-5  # for rows that were scaled in float32
 
@@ -50,8 +51,9 @@ def unit_centres(features: ClusterFeatures) -> ClusterFeatures:
     short = np.flatnonzero(cancelled(features.mean))
     if short.size:
         raise ValueError(
-            f"the mean of feature {short[0]} is zero: its rows cancel and their centre has no direction; use method "
-            "'average' or 'weighted' with mode='linkage', which need none, or more and smaller features"
+            f"the mean of feature {short[0]} is zero: its rows cancel and their centre has no direction; use "
+            f"{parameter('linkage.method', 'average')} or 'weighted' with {parameter('mode', 'linkage')}, which need "
+            "none, or more and smaller features"
         )
     centres, _ = directions(features.mean, "cosine")
     return ClusterFeatures._adopt(features.weight, np.asarray(centres, dtype=np.float64), np.zeros(len(features)))

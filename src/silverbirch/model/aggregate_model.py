@@ -37,6 +37,7 @@ from ..rows.direction_source import DirectionSource
 from ..rows.passes import ForEachChunk, gathered
 from ..rows.projected_source import ProjectedSource, Projection
 from ..tree import CFTree
+from ..wording import parameter
 from .cluster_results import ClusterResults
 from .labelled import LeafCounter
 
@@ -212,7 +213,7 @@ class AggregateModel(ClusterResults):
             raise
         if tree.n_leaves == 0:
             weight = "weight" if isinstance(source, ClusterFeatures) else "sample_weight"
-            raise ValueError(f"{weight} is zero for all rows: at least one row needs a positive weight")
+            raise ValueError(f"{parameter(weight)} is zero for all rows: at least one row needs a positive weight")
         self._take(tree)
 
     def _take(self, tree: CFTree) -> None:
@@ -284,19 +285,24 @@ class AggregateModel(ClusterResults):
             as_count(self.projection, "projection")
             if self.metric == "correlation":
                 raise ValueError(
-                    "projection with metric='correlation': projected rows cannot be centred by their columns; centre "
-                    "the rows first and use metric='cosine'"
+                    f"{parameter('projection')} with {parameter('metric', 'correlation')}: projected rows cannot be "
+                    f"centred by their columns; centre the rows first and use {parameter('metric', 'cosine')}"
                 )
         as_choice(self.algorithm, "algorithm", ALGORITHMS)
         if self.forget is not None and not 0 <= as_threshold(self.forget, "forget") < 1:
-            raise ValueError(f"forget={self.forget!r}: must be at least 0 and less than 1, the share to forget")
+            raise ValueError(
+                f"{parameter('forget', self.forget)}: must be at least 0 and less than 1, the share to forget"
+            )
         as_threads(self.n_jobs)
         as_count(self.refine, "refine", least=0)
         as_flag(self.progress, "progress")
         if self.n_clusters is not None:
             as_count(self.n_clusters, "n_clusters")
         if self.n_clusters is not None and self.distance_threshold is not None:
-            raise ValueError("n_clusters and distance_threshold both say where to cut: set one of them to None")
+            raise ValueError(
+                f"{parameter('n_clusters')} and {parameter('distance_threshold')} both say where to cut: set one of "
+                "them to None"
+            )
         if self.distance_threshold is not None:
             as_threshold(self.distance_threshold, "distance_threshold")
 
@@ -313,8 +319,24 @@ class AggregateModel(ClusterResults):
         options = self._cut_options
         if self.distance_threshold is not None:
             return dendrogram.cut(height=self.distance_threshold, **options)
+        self._check_enough_leaves(dendrogram.n_leaves)
         uncut = 1 if self.n_clusters is None and not options else self.n_clusters
         return dendrogram.cut(n_clusters=uncut, **options)
+
+    def _check_enough_leaves(self, leaves: int) -> None:
+        """Raises ValueError with the remedy that helps, if there are fewer leaves than clusters asked for."""
+        if self.n_clusters is None or self.n_clusters <= leaves:
+            return
+        asked, lower = parameter("n_clusters", self.n_clusters), f"lower {parameter('n_clusters')}"
+        if not self.features_.sse.any():  # no leaf holds different rows
+            rows = "is only 1 different row" if leaves == 1 else f"are only {leaves} different rows"
+            raise ValueError(f"{asked} but there {rows}: {lower}")
+        finer = f"raise {parameter('max_leaves')}"
+        if self.tree_.n_rebuilds == 0 and self.tree_.threshold > 0:
+            finer = f"lower {parameter('threshold')}"
+        elif self.max_leaves is None:
+            finer = f"raise {parameter('max_memory')}"
+        raise ValueError(f"{asked} but there are {leaves} leaves: {finer} or {lower}")
 
     @property
     def _cut_options(self) -> dict[str, Any]:

@@ -67,27 +67,34 @@ class Aggregation:
             self._gather(after_chunk)
         for chunk in self.source.chunks(self._position):
             prepared = self.preparation.apply(chunk, self.source)
-            counted = len(prepared.counted)
-            if counted:
+            if prepared.weight is None or prepared.weight.any():
                 self.model.insert(prepared)
             self.counts.rows += len(chunk)
-            self.counts.dropped += len(chunk) - counted
+            if prepared.left_out is not None:
+                self.counts.dropped += int(prepared.left_out.sum())
             if self.preparation.missing == "mean":
                 self.counts.filled += int(np.isnan(chunk.rows).sum())
             self._position = chunk.end
             after_chunk(self)
         if self.tree is None:
-            raise ValueError(
-                f"no row is left of {self.counts.rows:,}: each one has a missing value; fill them (--missing mean)"
-            )
+            raise self._nothing_left(self.counts.rows)
+
+    def _nothing_left(self, rows: int) -> ValueError:
+        weight = "" if self.source.weight_column is None else " or weight 0"
+        return ValueError(
+            f"no row is left of {rows:,}: each one has a missing value{weight}; fill missing values (--missing mean)"
+        )
 
     def _gather(self, after_chunk: Callable[[Aggregation], Any]) -> None:
         if not self.source.repeatable:
             raise ValueError("scaling and filling need two passes, but a stream can be read only once: use files")
         self.gathering = self.gathering or Gathering(self.source, self.preparation)
         self.gathering.run(lambda _: after_chunk(self))
-        assert self.gathering.statistics is not None  # a source has a chunk, or it raises an error
-        self.preparation = self.preparation.from_statistics(self.gathering.statistics.checked(self.source.names))
+        statistics = self.gathering.statistics
+        assert statistics is not None  # a source has a chunk, or it raises an error
+        if statistics.weight == 0:
+            raise self._nothing_left(self.gathering.rows)
+        self.preparation = self.preparation.from_statistics(statistics.checked(self.source.names))
         self.gathering = None
 
     # -- in checkpoints

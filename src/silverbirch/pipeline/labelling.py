@@ -33,9 +33,9 @@ def label_rows(
     for chunk in source.chunks(with_ids=with_ids):
         prepared = preparation.apply(chunk, source)
         labels = model._labels_of(model._source(prepared), None if counter is None else counter.add)
-        if prepared.weight is not None:
-            labels[prepared.weight == 0] = LEFT_OUT
-            unlabelled += int(np.count_nonzero(prepared.weight == 0))
+        if prepared.left_out is not None:
+            labels[prepared.left_out] = LEFT_OUT
+            unlabelled += int(np.count_nonzero(prepared.left_out))
         noise += int(np.count_nonzero(labels == NOISE))
         writer.write(labels, chunk.ids)
         rows += len(labels)

@@ -88,8 +88,8 @@ class Preparation:
         with np.errstate(over="ignore"):  # refused below
             # shift and factor are float64: the difference of large float32 numbers would lose digits.
             rows: Any = ((chunk.rows - shift) * factor).astype(chunk.rows.dtype)
-        if chunk.weight is not None and _core.check_coordinates(rows) is not None:
-            rows[chunk.weight == 0] = 0
+        if chunk.left_out is not None:
+            rows[chunk.left_out] = 0
         if (bad := _core.check_coordinates(rows)) is not None:
             row, column, _ = bad
             raise ValueError(
@@ -140,8 +140,8 @@ class Preparation:
     def _with_direction(self, chunk: Chunk, source: RowSource) -> Chunk:
         """The chunk after rows without a direction were left out or refused."""
         without = without_direction(chunk.rows, self.metric)
-        if chunk.weight is not None:
-            without &= chunk.weight > 0
+        if chunk.left_out is not None:
+            without &= ~chunk.left_out
         if not without.any():
             return chunk
         if self.missing != "drop":
@@ -155,14 +155,20 @@ class Preparation:
         return {"missing": self.missing, "scale": self.scale, "metric": self.metric}, known
 
     @classmethod
-    def from_state(cls, state: dict[str, Any], arrays: dict[str, NDArray[Any]], n_dimensions: int) -> Preparation:
-        """The stored preparation; raises ValueError, KeyError or TypeError if the state is not one."""
+    def from_state(
+        cls, state: dict[str, Any], arrays: dict[str, NDArray[Any]], n_dimensions: int, *, complete: bool = True
+    ) -> Preparation:
+        """The stored preparation; raises ValueError, KeyError or TypeError if the state is not one.
+
+        complete : whether it must have its numbers
+        """
         known = {name: np.asarray(arrays[name], dtype=np.float64) for name in cls.ARRAYS if name in arrays}
         for name, array in known.items():
             if array.shape != (n_dimensions,) or not np.isfinite(array).all():
                 raise ValueError(f"its {name} is not one number for each column")
         preparation = cls(state["missing"], state["scale"], state["metric"], **known)
-        if (preparation.shift is None) != (preparation.factor is None):
+        half = (preparation.shift is None) != (preparation.factor is None)
+        if half or (complete and preparation.needs_statistics):
             raise ValueError("its preparation of rows is not complete")
         return preparation
 
@@ -174,9 +180,10 @@ def _inverse(spread: Floats) -> Floats:
 
 def _without(chunk: Chunk, left_out: NDArray[np.bool_]) -> Chunk:
     """The chunk with the rows to leave out set to 0 and weight 0: the tree ignores them."""
-    weight = np.ones(len(chunk)) if chunk.weight is None else chunk.weight
+    weight = np.where(left_out, 0.0, 1.0 if chunk.weight is None else chunk.weight)
     rows: Any = np.where(left_out[:, None], chunk.rows.dtype.type(0), chunk.rows)
-    return replace(chunk, rows=rows, weight=np.where(left_out, 0.0, weight))
+    before = False if chunk.left_out is None else chunk.left_out
+    return replace(chunk, rows=rows, weight=weight, left_out=left_out | before)
 
 
 def _refuse(bad: NDArray[np.bool_], what: str, remedy: str, chunk: Chunk, source: RowSource) -> None:

@@ -67,9 +67,7 @@ class RunState:
             if chosen is not None and len(chosen) != n_dimensions:
                 raise ValueError(f"it names {len(chosen)} columns of {n_dimensions}")
         id_column = None if run["id_column"] is None else str(run["id_column"])
-        preparation = Preparation.from_state(run["preparation"], under("run", arrays), n_dimensions)
-        if complete and preparation.needs_statistics:
-            raise ValueError("its preparation of rows is not complete")
+        preparation = Preparation.from_state(run["preparation"], under("run", arrays), n_dimensions, complete=complete)
         record = dict(run["record"])
         # Up to 0.3, a file of merged features says only which files were merged.
         inputs = [file for file in record.get("input", []) if "bytes" in file]

@@ -53,7 +53,7 @@ class SharedPreparation:
     ) -> SharedPreparation:
         try:
             statistics = ColumnStatistics.from_state(container.under("statistics", arrays))
-            if "run" not in state:
+            if not isinstance(state.get("run"), dict):
                 raise ValueError("it does not say how rows are prepared")
             return cls(RunState.found_in(state, arrays, statistics.n_columns, complete=False), statistics)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:

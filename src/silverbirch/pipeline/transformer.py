@@ -36,8 +36,8 @@ class RowPreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         parts = []
         for chunk in source.chunks():
             prepared = self.state.preparation.apply(chunk, source)
-            if prepared.weight is not None:
-                at = source.place_in(chunk, int(np.argmin(prepared.weight)))
+            if prepared.left_out is not None:
+                at = source.place_in(chunk, int(np.argmax(prepared.left_out)))
                 raise ValueError(f"a value is missing in {at}: drop such rows before, as the run did")
             parts.append(prepared.rows)
         return np.concatenate(parts)

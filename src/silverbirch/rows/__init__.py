@@ -11,8 +11,8 @@
 Modules: `source` (RowSource, Chunk), `opening` (which source an input becomes), `table_source`, `chunk_source` and
 `memory_source` (sources of tables, of generators, and of arrays and frames), `weighted_source`, `projected_source`
 (fewer columns), `direction_source` (rows of unit length), `passes` (one pass over a source), `paths` (files, folders,
-patterns), `columns` (choice of columns), `arrow_rows` (Arrow to rows), `frame_rows` (frames to rows without Arrow),
-`table` (interface of a format), `formats` (one module for each format).
+patterns), `partitions` (columns in the names of folders), `columns` (choice of columns), `arrow_rows` (Arrow to rows),
+`frame_rows` (frames to rows without Arrow), `table` (interface of a format), `formats` (one module for each format).
 """
 
 from .opening import is_table, read_chunks, rows_of_table, source_of

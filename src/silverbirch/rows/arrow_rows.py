@@ -8,34 +8,38 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import Rows
+from ..checks import Floats, Rows, as_weight_column
 from .columns import Wanted, arrow_field, list_type
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
+_TICKS = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}  # of a unit of time in a second
+
+
 def rows_of(table: pa.Table, wanted: Wanted, place: Callable[[int], str]) -> Rows:
     """The wanted columns side by side; NaN where a value is missing. `place` says in words where a row is."""
     if len(wanted.names) == 1 and wanted.widths[0] is not None:  # lists that lie one after the other are not copied
-        block = _block(table, wanted.names[0], wanted.widths[0], place)
+        block = _block(table, wanted, 0, place)
         if isinstance(block, np.ndarray):
             return np.require(block, wanted.dtype, ["C", "A"])
     rows: Rows = np.empty((table.num_rows, len(wanted.columns)), dtype=wanted.dtype)
     done = 0
-    for name, width in zip(wanted.names, wanted.widths, strict=True):
+    for number, width in enumerate(wanted.widths):
         end = done + (1 if width is None else width)
-        rows[:, done:end] = _block(table, name, width, place)
+        rows[:, done:end] = _block(table, wanted, number, place)
         done = end
     return rows
 
 
-def _block(table: pa.Table, name: str, width: int | None, place: Callable[[int], str]) -> NDArray[Any] | float:
-    """The numbers of a column, one row for each row of the table; NaN alone if all are missing."""
+def _block(table: pa.Table, wanted: Wanted, number: int, place: Callable[[int], str]) -> NDArray[Any] | float:
+    """The numbers of a wanted column, one row for each row of the table; NaN alone if all are missing."""
+    name, width = wanted.names[number], wanted.widths[number]
     values = _whole(table.column(name))
     if width is not None:
         return _lists(values, name, width, place)
-    numbers = _numbers(values, name)
+    numbers = _numbers(values, name, times=wanted.times)
     return numbers[:, None] if isinstance(numbers, np.ndarray) else numbers
 
 
@@ -87,13 +91,14 @@ def _present(values: pa.Array) -> NDArray[np.bool_]:
     return present
 
 
-def _numbers(values: pa.Array, name: str) -> NDArray[Any] | float:
+def _numbers(values: pa.Array, name: str, *, times: bool = False) -> NDArray[Any] | float:
     import pyarrow as pa
 
+    values = _decoded(values)
     kind = values.type
     field = arrow_field(name, kind)
     # The type of a column of Python objects can differ from chunk to chunk.
-    if not field.numeric or field.width is not None:
+    if not (field.numeric or (times and field.time is not None)) or field.width is not None:
         raise ValueError(
             f"column {name!r} holds {kind} where numbers came before: encode, fill or drop such rows first"
         )
@@ -103,12 +108,32 @@ def _numbers(values: pa.Array, name: str) -> NDArray[Any] | float:
         values = values.cast(pa.uint8())
     elif pa.types.is_decimal(kind):
         values = values.cast(pa.float64())
-    numbers = _view(values)
+    numbers = _view(values) if field.time is None else _seconds(values)
     if values.null_count:
         single = numbers.dtype in (np.float16, np.float32)
         numbers = numbers.astype(np.float32 if single else np.float64)
         numbers[~_present(values)] = np.nan
     return numbers
+
+
+def _seconds(values: pa.Array) -> Floats:
+    """Dates and timestamps as seconds since 1970 (UTC if they have a zone), times of day and durations as seconds."""
+    import pyarrow as pa
+
+    kind = values.type
+    ticks = _view(values.view(pa.int32() if kind.bit_width == 32 else pa.int64()))
+    if pa.types.is_date32(kind):
+        return ticks * 86_400.0
+    return ticks / _TICKS["ms" if pa.types.is_date64(kind) else kind.unit]
+
+
+def weights_of(table: pa.Table, wanted: Wanted, place: Callable[[int], str]) -> Floats | None:
+    """The weights of the rows, checked; None if each row counts once."""
+    name = wanted.weight_column
+    if name is None:
+        return None
+    weights = np.broadcast_to(_numbers(_whole(table.column(name)), name), table.num_rows)
+    return as_weight_column(weights, name, place)
 
 
 def _view(values: pa.Array) -> NDArray[Any]:

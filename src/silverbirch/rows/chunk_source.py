@@ -23,13 +23,14 @@ class ChunkSource(RowSource):
     n_rows = None
 
     def __init__(self, items: Iterator[Any], request: Request) -> None:
-        self._request = request
         self._numbered = enumerate(items)
         first = self._next_table()
         if first is None:
             raise ValueError("the stream has no rows: at least one is needed")
         self._first: tuple[int, Table] | None = first
-        self._wanted = chosen([first[1]], request)
+        self._request = request.split(first[1].fields)
+        self._wanted = chosen([first[1]], self._request)
+        self.weight_column = self._wanted.weight_column
         self.names = self._wanted.columns if first[1].named else None
         self.n_dimensions = len(self._wanted.columns)
 
@@ -52,7 +53,7 @@ class ChunkSource(RowSource):
         return own._replace(widths=self._wanted.widths)
 
     def _n_fields(self) -> int:
-        return self.n_dimensions + len(self._request.beside)
+        return len(self._wanted.all_names)
 
     def chunks(self, begin: Position = START, *, with_ids: bool = False) -> Iterator[Chunk]:
         if self._first is None:

@@ -13,6 +13,7 @@ from ..checks import Rows, as_any_rows
 _LIST_TYPES = ("list", "large_list", "fixed_size_list", "array")  # of polars, and of Arrow in pandas
 _TIMES = {"M": "dates or times", "m": "time spans", "c": "complex numbers"}
 _REMEDY = "encode the column, or leave it out by read_chunks(X, columns=…) or its numeric_only=True"
+_SECONDS = "read it as seconds by read_chunks(X, times=True), or leave it out by its columns=… or numeric_only=True"
 
 
 def has_lists(frame: Any) -> bool:
@@ -54,9 +55,10 @@ def _numbers(column: Any, name: Any, first: int) -> NDArray[Any]:
     values = np.asarray(column)
     kind = getattr(column.dtype, "kind", values.dtype.kind)
     if kind in _TIMES or values.dtype.kind in _TIMES:
-        what = _TIMES[kind if kind in _TIMES else values.dtype.kind]
+        kind = kind if kind in _TIMES else values.dtype.kind
+        remedy = _REMEDY if kind == "c" else _SECONDS
         raise ValueError(
-            f"X: column {str(name)!r} holds {what} ({column.dtype}): only numbers can be clustered; {_REMEDY}"
+            f"X: column {str(name)!r} holds {_TIMES[kind]} ({column.dtype}): only numbers can be clustered; {remedy}"
         )
     try:
         numbers: NDArray[Any]

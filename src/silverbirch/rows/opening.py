@@ -9,7 +9,7 @@ import numpy as np
 
 from ..checks import Rows, as_any_rows, as_count, as_flag, as_numpy, is_sparse, refused_sparse, refused_texts
 from .chunk_source import ChunkSource
-from .columns import Request
+from .columns import Request, names_of
 from .formats.annotated import annotated_table, is_annotated
 from .formats.dataset import DatasetTable, is_dataset, is_scanner
 from .formats.frames import ArrowReaderTable, as_table, is_arrow, is_frame, is_series
@@ -64,6 +64,8 @@ def read_chunks(
     numeric_only: bool = False,
     id_column: Any = None,
     keep: Any = None,
+    weight_column: Any = None,
+    times: bool = False,
     chunk_rows: int | None = None,
 ) -> RowSource:
     """Returns the rows of files, tables or streams as a source that is read in chunks.
@@ -79,14 +81,21 @@ def read_chunks(
         of arrays, data frames or record batches.
     columns : str, or list of str or int, default None
         The columns to read, in this order: names, or numbers for columns without names. None reads all columns. A
-        column "e" of lists becomes the columns "e[0]", "e[1]", …; all its lists need the same length. Of an AnnData
-        object these are variables, or matrices of `obsm`.
+        column "e" of lists becomes the columns "e[0]", "e[1]", …; all its lists need the same length. "a,b" is the
+        column of that name, or else the columns "a" and "b". Of an AnnData object these are variables, or matrices of
+        `obsm`.
     numeric_only : bool, default False
         Whether to leave out columns that hold neither numbers nor lists of numbers instead of raising an error.
     id_column : str or int, default None
         A column of row ids. It is not read as data; `RowSource.chunks(with_ids=True)` returns it with each chunk.
     keep : str, or list of str or int, default None
         More columns to return with each chunk, of any type. Those that `columns` does not name are not read as data.
+    weight_column : str or int, default None
+        A column that says how often each row counts. It is not read as data. A row of weight 0 is the same as no row
+        for the clusters, and still gets a label.
+    times : bool, default False
+        Whether to read dates and timestamps as seconds since 1970, times of day as seconds since midnight, and
+        durations as seconds. Otherwise they are columns that hold no numbers.
     chunk_rows : int, default None
         The number of rows of a chunk; None for about 4 MB. An iterator keeps its own chunks.
 
@@ -114,10 +123,19 @@ def read_chunks(
     >>> [chunk.shape for chunk in source]
     [(2, 2), (2, 2), (1, 2)]
     """
-    given = any(names is not None for names in (columns, id_column, keep)) or as_flag(numeric_only, "numeric_only")
+    names = columns, id_column, keep, weight_column
+    given = any(as_flag(flag, name) for flag, name in ((numeric_only, "numeric_only"), (times, "times")))
+    given = given or any(name is not None for name in names)
     if isinstance(source, RowSource) and (given or chunk_rows is not None):
         raise ValueError("the source exists already: choose columns and chunk_rows in its own read_chunks")
-    request = Request.of(columns, bool(numeric_only), id_column, keep)
+    request = Request(
+        columns=None if columns is None else names_of(columns),
+        numeric_only=bool(numeric_only),
+        id_column=None if id_column is None else str(id_column),
+        keep=() if keep is None else names_of(keep),
+        weight_column=None if weight_column is None else str(weight_column),
+        times=bool(times),
+    )
     rows = None if chunk_rows is None else as_count(chunk_rows, "chunk_rows")
     found = _already_or_stream(source, request, rows)
     return TableSource([as_table(source, "X")], request, rows) if found is None else found

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..checks import refused_texts
 from .formats import FILE_FORMATS
+from .partitions import with_partitions
 from .table import Table
 
 _READERS: dict[str, Callable[[Path], Table]] = {suffix: table for table in FILE_FORMATS for suffix in table.suffixes}
@@ -33,7 +34,7 @@ def tables_at(paths: Iterable[str | os.PathLike[str]]) -> list[Table]:
         if texts and not any(map(_matches, given)):
             raise refused_texts("X", texts[0]) from None
         raise
-    return [_reader(path)(path) for path in files]
+    return with_partitions([_reader(path)(path) for path in files])
 
 
 def files_with(suffix: str, paths: Iterable[str | os.PathLike[str]]) -> list[Path]:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import Floats
+from ..wording import parameter
 from .memory_source import MemorySource
 from .source import START, Chunk, DerivedSource, Position, RowSource, usual_chunk_rows
 
@@ -47,8 +48,8 @@ class Projection:
         if self.signs is None:
             if n_columns <= self.n_components:
                 raise ValueError(
-                    f"projection={self.n_components} but the rows have {n_columns} columns: a projection needs fewer "
-                    "columns than the rows have; leave it out"
+                    f"{parameter('projection', self.n_components)} but the rows have {n_columns} columns: a projection "
+                    "needs fewer columns than the rows have; leave it out"
                 )
             # The numbers of RandomState are frozen: every version of NumPy draws the same.
             draws = np.random.RandomState(0).randint(0, 6, (n_columns, self.n_components), dtype=np.uint8)
@@ -98,4 +99,5 @@ def _parts(chunk: Chunk, size: int) -> Iterator[Chunk]:
             end=chunk.end if end == len(chunk) else Position(chunk.begin.file, chunk.begin.row + end),
             weight=None if chunk.weight is None else chunk.weight[part],
             kept=None if chunk.kept is None else chunk.kept[part],
+            left_out=None if chunk.left_out is None else chunk.left_out[part],
         )

@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from .. import _core
 from ..checks import Floats, Rows, refused_value
 
@@ -31,10 +34,11 @@ class Chunk:
     rows: Rows  # (n, d) contiguous float32 or float64, NaN where a value is missing
     begin: Position
     end: Position  # where the next chunk begins
-    weight: Floats | None = None  # (n,), 0 if a row is left out; None if each row counts once
+    weight: Floats | None = None  # (n,), 0 for a row that does not count; None if each row counts once
     kept: Any | None = None  # pyarrow.RecordBatch of n rows, if requested: the ids first, then the other kept columns
     id_column: str | None = None  # the column of `kept` that holds the ids
     checked: bool = False  # every value is known to be finite and small enough to be squared
+    left_out: NDArray[np.bool_] | None = None  # (n,), whether a row gets no label: it has weight 0 then; None if none
 
     def __len__(self) -> int:
         return int(self.rows.shape[0])
@@ -43,11 +47,6 @@ class Chunk:
     def ids(self) -> Any | None:
         """The ids as a pyarrow.Array, if requested."""
         return None if self.kept is None or self.id_column is None else self.kept.column(self.id_column)
-
-    @property
-    def counted(self) -> Rows:
-        """The rows that are not left out."""
-        return self.rows if self.weight is None else self.rows[self.weight > 0]
 
 
 def usual_chunk_rows(n_dimensions: int) -> int:
@@ -67,6 +66,7 @@ class RowSource(ABC):
     n_rows : number of rows; None if it is not known before all rows are read
     repeatable : whether the source can be read again, as files can and generators cannot
     in_memory : whether the rows are in memory already
+    weight_column : name of the column that holds the weights of the rows; None without one
     """
 
     names: tuple[str, ...] | None
@@ -74,6 +74,7 @@ class RowSource(ABC):
     n_rows: int | None
     repeatable: bool
     in_memory: bool = False
+    weight_column: str | None = None
 
     @abstractmethod
     def chunks(self, begin: Position = START, *, with_ids: bool = False) -> Iterator[Chunk]:
@@ -131,6 +132,7 @@ class DerivedSource(RowSource):
         self._source = source
         self.names, self.n_dimensions = source.names, source.n_dimensions
         self.n_rows, self.repeatable, self.in_memory = source.n_rows, source.repeatable, source.in_memory
+        self.weight_column = source.weight_column
 
     def place(self, position: Position) -> str:
         return self._source.place(position)

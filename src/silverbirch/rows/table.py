@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..checks import Floats
-from .arrow_rows import first_length, kept_of, rows_of
+from .arrow_rows import first_length, kept_of, rows_of, weights_of
 from .columns import Field, Wanted, cut
 from .source import Chunk, Position
 
@@ -45,6 +45,9 @@ class Table(ABC):
         """The length of the first list in a column that is not missing; None if all are."""
         return None
 
+    def _place(self, first: int, row: int) -> str:
+        return f"row {first + row} of {self.label}"
+
     def share(self, row: int) -> float | None:
         """The fraction of the table before a row, from 0 to 1; None if it is not known."""
         return None if self.n_rows is None else min(1.0, row / max(1, self.n_rows))
@@ -75,12 +78,10 @@ class ArrowTable(Table):
     def chunks(self, wanted: Wanted, begin: Position, chunk_rows: int) -> Iterator[Chunk]:
         for batches, last in cut(self.batches(wanted, begin.row, chunk_rows), chunk_rows):
             table = needed("pyarrow").Table.from_batches(batches)
-            rows = rows_of(table, wanted, partial(self._place, begin.row))
+            place = partial(self._place, begin.row)
+            rows, weight = rows_of(table, wanted, place), weights_of(table, wanted, place)
             here, begin = begin, end_of(begin, len(rows), last=last)
-            yield Chunk(rows, here, begin, kept=kept_of(table, wanted), id_column=wanted.id_column)
-
-    def _place(self, first: int, row: int) -> str:
-        return f"row {first + row} of {self.label}"
+            yield Chunk(rows, here, begin, weight, kept_of(table, wanted), wanted.id_column)
 
 
 class FileTable(ArrowTable):

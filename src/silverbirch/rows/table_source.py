@@ -22,7 +22,8 @@ class TableSource(RowSource):
     def __init__(self, tables: Sequence[Table], request: Request, chunk_rows: int | None) -> None:
         self._tables = tables
         _check_names(tables)
-        self._wanted = chosen(tables, request)
+        self._wanted = chosen(tables, request.split(tables[0].fields))
+        self.weight_column = self._wanted.weight_column
         self.names = self._wanted.columns if tables[0].named else None
         self.n_dimensions = len(self._wanted.columns)
         counts = [table.n_rows for table in tables]
@@ -98,6 +99,8 @@ class TableSource(RowSource):
     def extremes(self) -> tuple[Floats, Floats] | None:
         found = []
         if any(width is not None for width in self._wanted.widths):  # the metadata hold one range for the whole lists
+            return None
+        if self._wanted.times or self.weight_column is not None:  # other units; rows of weight 0 do not count
             return None
         for table in self._tables:
             both = table.extremes(self._wanted.names)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..checks import Floats, as_weights
+from ..wording import parameter
 from .source import START, Chunk, DerivedSource, Position, RowSource
 
 
@@ -17,6 +18,11 @@ class WeightedSource(DerivedSource):
 
     def __init__(self, source: RowSource, weight: Any, name: str) -> None:
         super().__init__(source)
+        if source.weight_column is not None:
+            raise ValueError(
+                "the rows have weights already, those of "
+                f"{parameter('weight_column', source.weight_column)}: leave {parameter(name)} out"
+            )
         if source.n_rows is None and np.ndim(weight) > 0:
             raise ValueError(
                 f"{name} needs an input whose number of rows is known before it is read: pass a Parquet, Arrow or "

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from ..wording import parameter
 from .locks import is_locked, locked
 from .temporary import temporary
 
@@ -34,7 +35,7 @@ def check_free(path: AnyPath, force: bool = False) -> None:
     if not os.access(folder, os.W_OK):
         raise PermissionError(f"cannot write {target}: the folder {folder} may not be written to")
     if target.exists() and not force:
-        raise FileExistsError(f"{target} exists: give another name, or overwrite it by force=True (--force)")
+        raise FileExistsError(f"{target} exists: give another name, or overwrite it by {parameter('force', True)}")
 
 
 @contextlib.contextmanager

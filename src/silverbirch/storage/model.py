@@ -20,6 +20,7 @@ from ..linkage import heights_are_euclidean
 from ..model import AdaptiveCut, AggregateModel, Clustering, Refined
 from ..model.labelled import LabelledLeaves
 from ..rows.projected_source import Projection
+from ..wording import parameter
 from . import dendrogram as dendrogram_in_file
 from . import features as features_in_file
 from . import tree as tree_in_file
@@ -95,7 +96,7 @@ def _checked_cut(options: Any) -> dict[str, Any]:
     """The options of an adaptive cut, each of them checked as `Dendrogram.cut` checks it."""
     if not isinstance(options, dict) or not options or not set(options) <= {"method", "min_size", "max_size", "noise"}:
         raise ValueError("its cut is none that this version knows")
-    as_choice(options.get("method", "level"), "method", CUT_METHODS)
+    as_choice(options.get("method", "level"), "cut.method", CUT_METHODS)
     for name in ("min_size", "max_size"):
         as_size(options.get(name), name)
     as_flag(options.get("noise", False), "noise")
@@ -135,7 +136,7 @@ def _unfitted(cls: type[Model], parameters: dict[str, Any]) -> Model:
     """An unfitted model with these parameters, checked. n_jobs may exceed the cores of this machine."""
     n_jobs = parameters["n_jobs"]
     if n_jobs is not None and (type(n_jobs) is not int or n_jobs == 0):
-        raise ValueError(f"n_jobs={n_jobs!r}: a whole number or None is needed")
+        raise ValueError(f"{parameter('n_jobs', n_jobs)}: a whole number or None is needed")
     model = cls(**parameters | {"n_jobs": None})
     model._new_tree()
     model.n_jobs = n_jobs

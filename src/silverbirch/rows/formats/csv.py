@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ...wording import parameter
 from ..columns import Wanted, arrow_fields, without_first
 from ..table import FileTable, needed, reading
 
@@ -71,8 +72,7 @@ class CsvTable(FileTable):
         names = [field.name for field in self.fields]
         self._check_header(names)
         self._block = max(self._block, _LINES * sum(map(len, names)))
-        boolean = needed("pyarrow").bool_()
-        self._booleans = {field.name for field in schema if field.type == boolean}
+        self._not_floats = {field.name: kind for field in schema if (kind := _exact(field.type)) is not None}
 
     def _check_header(self, names: list[str]) -> None:
         """Raises ValueError if the first line holds numbers: a row would be lost. pandas writes 0, 1, 2, … as names."""
@@ -109,8 +109,9 @@ class CsvTable(FileTable):
 
     def _types(self, wanted: Wanted) -> dict[str, Any]:
         pa = needed("pyarrow")
-        types = {name: pa.bool_() if name in self._booleans else pa.float64() for name in wanted.names}
-        return dict.fromkeys(wanted.kept, pa.string()) | types
+        types = {name: self._not_floats.get(name, pa.float64()) for name in wanted.names}
+        weights = {} if wanted.weight_column is None else {wanted.weight_column: pa.float64()}
+        return dict.fromkeys(wanted.kept, pa.string()) | weights | types
 
     @contextlib.contextmanager
     def _saying_which_column(self) -> Iterator[None]:
@@ -123,8 +124,22 @@ class CsvTable(FileTable):
             column, line, value = self.fields[int(found[1])].name, found[2], found[3]
             raise ValueError(
                 f"{self.path}{f', line {line}' if line else ''}: column {column!r} holds {value!r} where numbers came "
-                "before: correct it, or choose other columns by columns= (--columns)"
+                f"before: correct it, or choose other columns by {parameter('read_chunks().columns', ...)}"
             ) from None
+
+
+def _exact(kind: pa.DataType) -> pa.DataType | None:
+    """The type that truth values, dates and times are read as; None for others.
+
+    A column that begins with dates or whole seconds may continue with fractions of a second.
+    """
+    pa = needed("pyarrow")
+    unit = "ns" if getattr(kind, "unit", None) == "ns" else "us"
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        return pa.timestamp(unit, getattr(kind, "tz", None))
+    if pa.types.is_time(kind):
+        return pa.time64(unit)
+    return kind if pa.types.is_boolean(kind) else None
 
 
 def _is_number(text: str) -> bool:

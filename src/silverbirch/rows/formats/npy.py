@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...checks import Rows, as_array
+from ...checks import Floats, Rows, as_array, as_weight_column
 from ..columns import Field, Wanted
 from ..source import Chunk, Position
 from ..table import Table, end_of, needed, reading
@@ -52,7 +53,13 @@ class ArrayTable(Table):
             rows = _as_rows(block[:, take], wanted.dtype, self.label)
             here, begin = begin, end_of(begin, len(rows), last=end == self.n_rows)
             beside = needed("pyarrow").RecordBatch.from_arrays(kept, names=list(wanted.kept)) if kept else None
-            yield Chunk(rows, here, begin, kept=beside, id_column=wanted.id_column)
+            yield Chunk(rows, here, begin, self._weights(block, wanted, start), beside, wanted.id_column)
+
+    def _weights(self, block: NDArray[Any], wanted: Wanted, start: int) -> Floats | None:
+        name = wanted.weight_column
+        if name is None:
+            return None
+        return as_weight_column(block[:, self._numbers[name]], name, partial(self._place, start))
 
     def _block(self, start: int, end: int) -> NDArray[Any]:
         return self._array[start:end]

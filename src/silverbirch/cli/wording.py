@@ -1,0 +1,81 @@
+"""The options of the command line in messages: `--max-leaves 5` where Python has `max_leaves=5`."""
+
+from __future__ import annotations
+
+import inspect
+import shlex
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+
+from ..wording import in_python, spelled
+
+# The option for each parameter that messages name. `cluster` has all of them.
+OPTIONS = {
+    "n_clusters": "-k",
+    "distance_threshold": "--height",
+    "height": "--height",
+    "cut.method": "--cut-method",
+    "min_size": "--min-size",
+    "max_size": "--max-size",
+    "noise": "--noise",
+    "linkage": "--linkage",
+    "linkage.method": "--linkage",
+    "mode": "--mode",
+    "algorithm": "--algorithm",
+    "columns": "--columns",
+    "numeric_only": "--numeric-only",
+    "id_column": "--id-column",
+    "missing": "--missing",
+    "scale": "--scale",
+    "metric": "--metric",
+    "max_leaves": "--max-leaves",
+    "max_memory": "--max-memory",
+    "threshold": "--threshold",
+    "distance": "--distance",
+    "absorption": "--absorption",
+    "n_jobs": "--jobs",
+    "force": "--force",
+}
+
+
+@contextmanager
+def in_options(command: Callable[..., None] | None = None) -> Iterator[None]:
+    """Within the block, messages name options instead of parameters.
+
+    An option that `command` does not have is called one of `cluster`.
+    """
+    own = None if command is None else options_of(command)
+
+    def spelling(name: str, *value: Any) -> str:
+        known = OPTIONS.get(name) or OPTIONS.get(name.rpartition(".")[2])
+        if known is None:
+            return in_python(name, *value)
+        option = known
+        if value and value[0] is not ... and value[0] is not True:
+            option += f" {_shell_word(value[0])}"
+        return option if own is None or known in own else f"{option} of `cluster`"
+
+    with spelled(spelling):
+        yield
+
+
+def options_of(command: Callable[..., None]) -> set[str]:
+    """The options of a command, as they are typed."""
+    found = set[str]()
+    for parameter in inspect.signature(command).parameters.values():
+        for known in getattr(parameter.annotation, "__metadata__", ()):
+            if isinstance(known, typer.models.OptionInfo):
+                # typer takes the first name of an option for its default until the command is made.
+                names = (known.default, *(known.param_decls or ()))
+                given = [name for name in names if isinstance(name, str) and name.startswith("-")]
+                found.update(given or [f"--{parameter.name.replace('_', '-')}"])
+    return found
+
+
+def _shell_word(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)  # a size of 20 is a float, and was not typed as 20.0
+    return shlex.quote(str(value))
