@@ -1,7 +1,10 @@
 """Tables for the readers, written in every format by other libraries."""
 
+import bz2
 import gzip
 import io
+import json
+import lzma
 
 import numpy as np
 import pandas as pd
@@ -39,6 +42,9 @@ def write(table, path):
         text = io.BytesIO()
         csv.write_csv(arrow, text, csv.WriteOptions(delimiter="\t" if ".tsv" in name else ","))
         path.write_bytes(compressed(text.getvalue(), name))
+    elif ".jsonl" in name:
+        text = "".join(json.dumps(row) + "\n" for row in arrow.to_pylist())
+        path.write_bytes(compressed(text.encode(), name))
     elif name.endswith(".arrows"):
         with pa.ipc.new_stream(str(path), arrow.schema) as writer:
             writer.write_table(arrow, max_chunksize=133)
@@ -48,14 +54,16 @@ def write(table, path):
 
 
 def compressed(data, name):
-    if name.endswith(".gz"):
-        return gzip.compress(data)
-    return pa.Codec("zstd").compress(data, asbytes=True) if name.endswith(".zst") else data
+    if name.endswith(".zst"):
+        return pa.Codec("zstd").compress(data, asbytes=True)
+    modules = {".gz": gzip, ".bz2": bz2, ".xz": lzma}
+    return next((module.compress(data) for end, module in modules.items() if name.endswith(end)), data)
 
 
 FORMATS = [
     "rows.parquet", "rows.pq", "rows.csv", "rows.tsv", "rows.csv.gz", "rows.tsv.gz", "rows.csv.zst", "rows.tsv.zst",
-    "rows.arrow", "rows.feather", "rows.ipc", "rows.arrows",
+    "rows.csv.bz2", "rows.csv.xz", "rows.jsonl", "rows.jsonl.gz", "rows.arrow", "rows.feather", "rows.ipc",
+    "rows.arrows",
 ]  # fmt: skip
 
 

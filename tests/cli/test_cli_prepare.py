@@ -266,7 +266,7 @@ def content(path):
         lambda state, arrays: arrays.pop("statistics.sums"),
         lambda state, arrays: arrays.pop("statistics.weight"),
         lambda state, arrays: arrays.update({"statistics.least": arrays["statistics.least"] + 1e50}),
-        lambda state, arrays: arrays.update({"statistics.sums": arrays["statistics.sums"][:, ::-1].copy()}),
+        lambda state, arrays: arrays.update({"statistics.sums": np.pad(arrays["statistics.sums"], ((0, 0), (2, 0)))}),
         lambda state, arrays: arrays.update({"run.fill": np.array([np.nan, 0, 0])}),
     ],
 )

@@ -90,7 +90,7 @@ def test_files_follow_each_other_and_each_begins_a_chunk(tmp_path):
 
 
 def test_a_folder_is_all_files_below_that_can_be_read_in_order(tmp_path):
-    for name in ["b/2.parquet", "a.csv", "b/1.csv", "_tmp/x.csv", ".hidden.csv", "_SUCCESS.csv", "notes.txt", "c.npz"]:
+    for name in ["b/2.parquet", "a.csv", "b/1.csv", "_tmp/x.csv", ".hidden.csv", "_SUCCESS.csv", "notes.txt", "c.xlsx"]:
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         write(frame(5, seed=len(name)), path) if path.suffix in (".csv", ".parquet") else path.write_text("no rows")
@@ -347,7 +347,7 @@ def test_a_csv_file_is_not_closed_while_arrow_may_still_read_ahead(tmp_path, mon
     monkeypatch.setattr(pa, "OSFile", noting)
     pd.DataFrame({"x": np.arange(300_000.0)}).to_csv(tmp_path / "rows.csv", index=False)
     next(sb.read_chunks(tmp_path / "rows.csv").chunks())
-    assert len(opened) == 2  # for the columns, for the rows
+    assert len(opened) > 1  # to look at, for the columns, for the rows
     assert not any(file.closed for file in opened)
     opened.clear()
 

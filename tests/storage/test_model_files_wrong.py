@@ -108,6 +108,7 @@ Z = sb.linkage(X[:4], "ward")
         {"names.text": np.array([97, 98])},
         {"features.weight": np.ones(3)},
         {"features.weight": np.ones(3), "features.mean": np.ones((3, 2)), "features.sse": np.ones(3)},
+        {"features.weight": np.zeros(4), "features.mean": np.ones((4, 2)), "features.sse": np.zeros(4)},
     ],
     ids=str,
 )

@@ -27,7 +27,7 @@ from ..storage.locks import one_run_only
 from ..storage.tree import parameters_of
 from ..tree import CFTree
 from .console import Voice, usage
-from .options import Choosing, Preparing, Resuming
+from .options import Choosing, Parsing, Preparing, Resuming
 from .progress import Divided, pass_progress
 
 FEATURES = ".sb"  # the end of the names of features and preparations, where an input may also be rows
@@ -47,20 +47,32 @@ class Reading:
 
     inputs: list[str]
     choosing: Choosing = field(default_factory=Choosing)
-    preparation: Preparation = field(default_factory=Preparation)
+    preparing: Preparing = field(default_factory=Preparing)
+    parsing: Parsing = field(default_factory=Parsing)
     allow_overlap: bool = False
     shared: SharedFile | None = None
 
     @classmethod
     def of(
-        cls, inputs: list[str], choosing: Choosing, preparing: Preparing, prepare: Path | None, allow_overlap: bool
+        cls,
+        inputs: list[str],
+        choosing: Choosing,
+        parsing: Parsing,
+        preparing: Preparing,
+        prepare: Path | None,
+        allow_overlap: bool,
     ) -> Reading:
+        reading = cls(inputs, choosing, preparing, parsing, allow_overlap)
         if prepare is None:
-            return cls(inputs, choosing, Preparation(**preparing.given()), allow_overlap)
-        shared = SharedFile(str(prepare), SharedPreparation.read(prepare))
+            return reading
+        shared = SharedFile.read(prepare)
         with usage():
-            shared.check(cls(inputs, choosing).chosen(), preparing)
-        return cls(inputs, choosing, shared.content.completed(), allow_overlap, shared)
+            shared.check(reading.chosen(), preparing)
+        return replace(reading, shared=shared)
+
+    @property
+    def preparation(self) -> Preparation:
+        return Preparation(**self.preparing.given()) if self.shared is None else self.shared.preparation
 
     @property
     def is_plain(self) -> bool:
@@ -74,14 +86,17 @@ class Reading:
         return None if names is None else tuple(name.strip() for name in names.split(","))
 
     def open(self) -> RowSource:
-        source = read_chunks(self.inputs, **asdict(self.choosing) | {"columns": self.chosen()})
+        chosen = asdict(self.choosing) | {"columns": self.chosen()}
+        source = read_chunks(self.inputs, **chosen, **asdict(self.parsing))
         if self.shared is not None:
             self.shared.check_names(source)
         return source
 
     def parameters(self) -> dict[str, Any]:
+        """What decides the rows, for the record; of the options for parsing those that were given."""
+        given = {name: value for name, value in asdict(self.parsing).items() if value != getattr(Parsing, name)}
         shared = {} if self.shared is None else {"prepare": self.shared.path}
-        return asdict(self.choosing) | self.preparation.to_state()[0] | shared
+        return asdict(self.choosing) | given | self.preparation.to_state()[0] | shared
 
     def identity(self) -> dict[str, Any]:
         """What decides the prepared rows, apart from the input."""
@@ -95,6 +110,12 @@ class SharedFile:
 
     path: str
     content: SharedPreparation
+    preparation: Preparation
+
+    @classmethod
+    def read(cls, path: Path) -> SharedFile:
+        content = SharedPreparation.read(path)
+        return cls(str(path), content, content.completed())
 
     def check(self, columns: tuple[str, ...] | None, preparing: Preparing) -> None:
         """Raises ValueError if an option contradicts the file."""

@@ -24,6 +24,7 @@ def cluster(
     inputs: options.Inputs,
     cutting: Cutting,
     choosing: options.Choosing,
+    parsing: options.Parsing,
     preparing: options.Preparing,
     aggregating: options.Aggregating,
     linking: options.Linking,
@@ -50,13 +51,15 @@ def cluster(
 
       silverbirch cluster day-*.csv -k 20 --columns x,y,z --id-column id --scale standard --labels labels.csv
 
+      zcat day-*.csv.gz | silverbirch cluster - --format csv -k 20 --model run.sb
+
       silverbirch cluster all.sb -k 500 --model run.sb      # features from `aggregate` and `merge`
     """
     with usage():
         paths = {"labels": labels, "model": model, "report": page, "record": record}
         outputs = Outputs(paths, force, choosing.id_column)
         cutting.check(labels)
-    reading = Reading.of(inputs, choosing, preparing, prepare, allow_overlap)
+    reading = Reading.of(inputs, choosing, parsing, preparing, prepare, allow_overlap)
     with usage():
         if cutting.clusters is not None and cutting.clusters > aggregating.max_leaves:
             raise ValueError(f"-k {cutting.clusters} but at most {aggregating.max_leaves} features: raise --max-leaves")

@@ -33,6 +33,7 @@ def aggregate(
     inputs: options.Inputs,
     out: options.Out,
     choosing: options.Choosing,
+    parsing: options.Parsing,
     preparing: options.Preparing,
     aggregating: options.Aggregating,
     resuming: options.Resuming,
@@ -55,7 +56,7 @@ def aggregate(
 
       silverbirch merge part-*.sb -o all.sb
     """
-    reading = Reading.of(inputs, choosing, preparing, prepare, allow_overlap)
+    reading = Reading.of(inputs, choosing, parsing, preparing, prepare, allow_overlap)
     with usage():
         parameters = asdict(aggregating) | {"max_memory": model_memory(aggregating.max_memory)}
         parameters |= {"metric": reading.preparation.metric}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -38,6 +38,7 @@ Rows = Annotated[
 def cut(
     model: ModelFile,
     cutting: Cutting,
+    parsing: options.Parsing,
     talking: options.Talking,
     inputs: Rows = None,
     labels: options.Labels = None,
@@ -71,12 +72,16 @@ def cut(
             raise ValueError("--no-ids and --id-column contradict each other: give only one of them")
         if inputs and labels is None:
             raise ValueError("rows are given but no file for their labels: add --labels")
+        if parsing != options.Parsing() and not inputs:
+            raise ValueError("no rows are given, but options that say how to read them: name files of rows")
         outputs = Outputs({"labels": labels, "model": new_model, "report": page}, force, id_column if inputs else None)
     voice = Voice(talking)
     estimator, state = read_model(model)
     id_column = None if no_ids else id_column or state.id_column
     outputs = replace(outputs, id_column=id_column if inputs else None)
-    source = read_chunks(inputs, columns=state.to_read, id_column=id_column) if inputs else None
+    source = None
+    if inputs:
+        source = read_chunks(inputs, columns=state.to_read, id_column=id_column, **asdict(parsing))
     files_read = [file["name"] for file in source.fingerprint() or []] if source is not None else []
     # --model may name the model file itself, which has been read already.
     outputs.check(files_read if new_model is not None and _same_file(new_model, model) else [str(model), *files_read])

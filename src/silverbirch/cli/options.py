@@ -14,6 +14,8 @@ from ..checks import ABSORPTIONS, ALGORITHMS, CF_DISTANCES, LINKAGES, MODES, as_
 from ..dendrogram.cuts import CUT_METHODS
 from ..directions import METRICS
 from ..pipeline.preparation import MISSING, SCALES
+from ..rows.parsing import as_comment, as_decimal, as_encoding, as_separator
+from ..rows.paths import check_format
 from .wording import in_options
 
 CUT, INPUT, TREE, LINKAGE, OUTPUT, RUN = "Where to cut", "Input", "Aggregation", "Clustering", "Output", "Run"
@@ -60,7 +62,8 @@ Inputs = Annotated[
     list[str],
     typer.Argument(
         metavar="INPUT…",
-        help="Files or folders: .npy, .csv and .tsv (also .gz, .zst), .parquet, .arrow, .feather; read in this order.",
+        help="Files or folders, read in this order: .parquet, .csv, .tsv and .jsonl (also .gz, .zst, .bz2, .xz), "
+        ".arrow, .feather, .npy, .npz; - for the standard input.",
     ),
 ]
 Clusters = Annotated[
@@ -110,6 +113,60 @@ IdColumn = Annotated[
         metavar="NAME",
         rich_help_panel=INPUT,
         help="A column of row ids: it is not clustered, and written beside the labels.",
+    ),
+]
+FileFormat = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        callback=_parsed(check_format),
+        rich_help_panel=INPUT,
+        help="The format of the files, if their names do not end in it: csv, tsv, jsonl, parquet, arrow, npy, …",
+    ),
+]
+Separator = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CHARACTER",
+        callback=_parsed(as_separator),
+        rich_help_panel=INPUT,
+        help="What separates the values of a CSV file: ';', tab, …; ' ' is any spaces. By default it is found.",
+    ),
+]
+Decimal = Annotated[
+    str,
+    typer.Option(
+        metavar="CHARACTER",
+        callback=_parsed(as_decimal),
+        rich_help_panel=INPUT,
+        help="The decimal mark of a CSV file: . or ,",
+    ),
+]
+Header = Annotated[
+    bool,
+    typer.Option(
+        " /--no-header",
+        show_default=False,
+        rich_help_panel=INPUT,
+        help="A CSV file begins with a row, not with names. Its columns have the numbers 0, 1, …",
+    ),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        callback=_parsed(as_encoding),
+        rich_help_panel=INPUT,
+        help="The encoding of a CSV or JSON file, such as latin-1. By default UTF-8, or what its first bytes say.",
+    ),
+]
+Comment = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TEXT",
+        callback=_parsed(as_comment),
+        rich_help_panel=INPUT,
+        help="Leave out the lines of a CSV file that begin with this, such as '#'.",
     ),
 ]
 Missing = Annotated[
@@ -231,6 +288,18 @@ class Choosing:
     columns: Columns = None
     numeric_only: NumericOnly = False
     id_column: IdColumn = None
+
+
+@dataclass(frozen=True)
+class Parsing:
+    """How files are parsed, where their names and contents do not tell."""
+
+    format: FileFormat = None
+    separator: Separator = None
+    decimal: Decimal = "."
+    header: Header = True
+    encoding: Encoding = None
+    comment: Comment = None
 
 
 @dataclass(frozen=True)

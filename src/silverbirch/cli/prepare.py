@@ -31,6 +31,7 @@ def prepare(
     inputs: RowsOrPreparations,
     out: options.Out,
     choosing: options.Choosing,
+    parsing: options.Parsing,
     preparing: options.Preparing,
     resuming: options.Resuming,
     talking: options.Talking,
@@ -52,7 +53,7 @@ def prepare(
 
       silverbirch aggregate rows/part-07.parquet --prepare prep.sb -o part-07.sb
     """
-    reading = Reading.of(inputs, choosing, preparing, None, allow_overlap)
+    reading = Reading.of(inputs, choosing, parsing, preparing, None, allow_overlap)
     outputs = Outputs({"preparation": out, "record": record}, force)
     of_files = any(map(is_features, inputs))
     parameters = {} if of_files else reading.parameters()

@@ -28,6 +28,12 @@ OPTIONS = {
     "columns": "--columns",
     "numeric_only": "--numeric-only",
     "id_column": "--id-column",
+    "format": "--format",
+    "separator": "--separator",
+    "decimal": "--decimal",
+    "header": "--no-header",
+    "encoding": "--encoding",
+    "comment": "--comment",
     "missing": "--missing",
     "scale": "--scale",
     "metric": "--metric",
@@ -54,7 +60,7 @@ def in_options(command: Callable[..., None] | None = None) -> Iterator[None]:
         if known is None:
             return in_python(name, *value)
         option = known
-        if value and value[0] is not ... and value[0] is not True:
+        if value and value[0] is not ... and not isinstance(value[0], bool):
             option += f" {_shell_word(value[0])}"
         return option if own is None or known in own else f"{option} of `cluster`"
 
@@ -70,7 +76,8 @@ def options_of(command: Callable[..., None]) -> set[str]:
             if isinstance(known, typer.models.OptionInfo):
                 # typer takes the first name of an option for its default until the command is made.
                 names = (known.default, *(known.param_decls or ()))
-                given = [name for name in names if isinstance(name, str) and name.startswith("-")]
+                words = [word for name in names if isinstance(name, str) for word in name.replace("/", " ").split()]
+                given = [word for word in words if word.startswith("-")]
                 found.update(given or [f"--{parameter.name.replace('_', '-')}"])
     return found
 

@@ -1,6 +1,7 @@
 """What a file of features is made of: fingerprints of its inputs, so that no row is counted twice unnoticed.
 
-A fingerprint is a dictionary of plain values: name, bytes, mtime_ns and content. Files up to 0.3 have no content.
+A fingerprint is a dictionary of plain values: name, bytes, mtime_ns and content, or the digest of a stream. Files up
+to 0.3 have no content.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from ..errors import ModelFileError
 Fingerprint: TypeAlias = dict[str, Any]
 
 _BLOCK, _BLOCKS = 1 << 16, 16  # one megabyte of a large file is read
+_STREAM = "blake2b"  # the digest of a stream, which cannot be read again
 _ALLOW = "or let its rows count twice (--allow-overlap)"
 
 
@@ -26,8 +28,8 @@ def fingerprint_of(path: str | os.PathLike[str]) -> Fingerprint:
 def with_contents(files: Sequence[Fingerprint], *, allow_overlap: bool) -> list[Fingerprint]:
     """The fingerprints of a source of rows with what the files hold; raises ValueError if a file occurs twice."""
     if not allow_overlap:
-        _refuse_repeated([str(file["name"]) for file in files])
-    return [file | {"content": content_of(file["name"])} for file in files]
+        _refuse_repeated([str(file["name"]) for file in files if _STREAM not in file])
+    return [file if _STREAM in file else file | {"content": content_of(file["name"])} for file in files]
 
 
 def _refuse_repeated(paths: Sequence[str]) -> None:
@@ -68,15 +70,15 @@ def refuse_overlap(made_of: Iterable[tuple[str, Sequence[Fingerprint]]]) -> None
 
 
 def _as_which_it_may_occur(source: Fingerprint) -> list[tuple[Any, ...]]:
-    if source.get("content") is None:
+    content = source.get("content", source.get(_STREAM))
+    if content is None:
         return [("any", *_by_time(source))] if "mtime_ns" in source else []
-    return [("content", source["content"]), ("old", *_by_time(source))]
+    return [("content", content), ("old", *_by_time(source))]
 
 
 def _as_which_it_occurs(source: Fingerprint) -> list[tuple[Any, ...]]:
-    if source.get("content") is None:
-        return [("any", *_by_time(source)), ("old", *_by_time(source))]
-    return [("any", *_by_time(source)), ("content", source["content"])]
+    content = source.get("content", source.get(_STREAM))
+    return [("any", *_by_time(source)), ("old", *_by_time(source)) if content is None else ("content", content)]
 
 
 def _by_time(source: Fingerprint) -> tuple[Any, ...]:
@@ -86,7 +88,7 @@ def _by_time(source: Fingerprint) -> tuple[Any, ...]:
 def checked_fingerprints(stored: Any) -> tuple[Fingerprint, ...]:
     """The fingerprints of a file; raises ValueError, KeyError or TypeError if they are not valid."""
     for source in stored:
-        kinds = {"name": str, "bytes": int, "mtime_ns": int, "content": str | None}
+        kinds = {"name": str, "bytes": int, "mtime_ns": int, "content": str | None, _STREAM: str}
         if not {"name", "bytes"} <= source.keys() <= kinds.keys() or not all(
             isinstance(value, kinds[key]) for key, value in source.items()
         ):

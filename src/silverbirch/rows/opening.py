@@ -15,6 +15,7 @@ from .formats.dataset import DatasetTable, is_dataset, is_scanner
 from .formats.frames import ArrowReaderTable, as_table, is_arrow, is_frame, is_series
 from .frame_rows import has_lists
 from .memory_source import ArraySource, Complain, Convert, FrameSource
+from .parsing import Parsing
 from .paths import are_paths, is_path, tables_at
 from .source import START, Chunk, Position, RowSource
 from .table import Table
@@ -67,6 +68,12 @@ def read_chunks(
     weight_column: Any = None,
     times: bool = False,
     chunk_rows: int | None = None,
+    format: str | None = None,
+    separator: str | None = None,
+    decimal: str = ".",
+    header: bool = True,
+    encoding: str | None = None,
+    comment: str | None = None,
 ) -> RowSource:
     """Returns the rows of files, tables or streams as a source that is read in chunks.
 
@@ -75,10 +82,10 @@ def read_chunks(
     Parameters
     ----------
     source : path, array, data frame, Arrow table, stream or iterator
-        A path, folder or pattern, or a list of them; a NumPy array or memmap, or an array or tensor of another library
-        in main memory; a data frame of pandas, polars or another library that narwhals supports; a pyarrow table,
-        record batch, dataset, scanner or reader, or any object with an Arrow C stream; an AnnData object; an iterator
-        of arrays, data frames or record batches.
+        A path, folder or pattern, "-" for the standard input, or a list of them; a NumPy array or memmap, or an array
+        or tensor of another library in main memory; a data frame of pandas, polars or another library that narwhals
+        supports; a pyarrow table, record batch, dataset, scanner or reader, or any object with an Arrow C stream; an
+        AnnData object; an iterator of arrays, data frames or record batches.
     columns : str, or list of str or int, default None
         The columns to read, in this order: names, or numbers for columns without names. None reads all columns. A
         column "e" of lists becomes the columns "e[0]", "e[1]", …; all its lists need the same length. "a,b" is the
@@ -98,6 +105,22 @@ def read_chunks(
         durations as seconds. Otherwise they are columns that hold no numbers.
     chunk_rows : int, default None
         The number of rows of a chunk; None for about 4 MB. An iterator keeps its own chunks.
+    format : str, default None
+        The format of the files: "csv", "tsv", "jsonl", "parquet", "arrow", "npy" or another suffix that is known. None
+        tells it by the end of each name. The standard input has none, so it needs a format. In a folder, the files of
+        this format are read.
+    separator : str, default None
+        The character between the values of a CSV file; " " stands for any number of spaces and tabs. None finds it:
+        a comma, semicolon, tab, bar or spaces.
+    decimal : {".", ","}, default "."
+        The decimal mark in CSV files.
+    header : bool, default True
+        Whether the first line of a CSV file holds the names of the columns. Without names, columns have numbers.
+    encoding : str, default None
+        The encoding of CSV and JSON files, such as "latin-1". None for UTF-8, or UTF-16 if the file begins with its
+        byte order mark.
+    comment : str, default None
+        Lines of a CSV file that begin with this text are left out.
 
     Returns
     -------
@@ -110,7 +133,8 @@ def read_chunks(
     FileNotFoundError
         There is no such file.
     ValueError
-        A file cannot be read, a column does not exist or is not numeric, or a value is missing or infinite.
+        A file cannot be read, a column does not exist or is not numeric, or a value is missing or infinite. An option
+        means nothing to any of the files, such as a separator to Parquet.
     TypeError
         The source is none of the above: for example texts, a sparse matrix or a tensor on a GPU.
     ImportError
@@ -137,6 +161,10 @@ def read_chunks(
         times=bool(times),
     )
     rows = None if chunk_rows is None else as_count(chunk_rows, "chunk_rows")
+    parsing = Parsing.of(format, separator, decimal, header, encoding, comment)
+    if is_path(source) or are_paths(source):
+        return TableSource(tables_at([source] if is_path(source) else source, parsing), request, rows)
+    parsing.check_used(set(), f"a {type(source).__name__}, which is not a file")
     found = _already_or_stream(source, request, rows)
     return TableSource([as_table(source, "X")], request, rows) if found is None else found
 

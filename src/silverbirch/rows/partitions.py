@@ -14,6 +14,7 @@ import numpy as np
 
 from ..checks import Floats, Rows, as_weight_column
 from .columns import Field, Wanted
+from .input_file import InputFile
 from .source import Chunk, Position
 from .table import Table, needed
 
@@ -66,9 +67,13 @@ class PartitionedTable(Table):
         self._values = values
         self._types = {field.name: field.type for field in fields}
         self.path: Path = table.path  # type: ignore[attr-defined]
+        self.file: InputFile = table.file  # type: ignore[attr-defined]
         self.label, self.keeps_text = table.label, table.keeps_text
         self.n_rows, self.n_bytes = table.n_rows, table.n_bytes
         self.fields = (*table.fields, *fields)
+
+    def check(self, wanted: Wanted) -> None:
+        self._table.check(self._in_file(wanted))
 
     def list_length(self, name: str) -> int | None:
         return self._table.list_length(name)

@@ -4,16 +4,51 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..checks import refused_texts
+from ..wording import parameter
 from .formats import FILE_FORMATS
+from .formats.text import COMPRESSIONS
+from .input_file import STANDARD_INPUT, InputFile, StreamFile, is_stream
+from .parsing import DEFAULT, Parsing
 from .partitions import with_partitions
 from .table import Table
 
-_READERS: dict[str, Callable[[Path], Table]] = {suffix: table for table in FILE_FORMATS for suffix in table.suffixes}
+_READERS = {suffix: table for table in FILE_FORMATS for suffix in table.suffixes}
+# What pandas reads, as an expression; the suffixes of other programs.
+_PANDAS = {
+    "read_excel": (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods"),
+    "read_json": (".json",),
+    "read_pickle": (".pkl", ".pickle"),
+    "read_hdf": (".h5", ".hdf5", ".hdf"),
+    "read_sas": (".sas7bdat", ".xpt"),
+    "read_stata": (".dta",),
+    "read_spss": (".sav",),
+    "read_orc": (".orc",),
+    "read_html": (".html", ".htm"),
+}
+
+
+class _Found(NamedTuple):
+    """A file or stream to be read as if its name ended in `suffix`."""
+
+    path: str | os.PathLike[str]
+    suffix: str
+    streams: bool
+
+    def opened(self) -> InputFile:
+        if self.streams:
+            return StreamFile(os.fspath(self.path), self.suffix)
+        return InputFile(Path(self.path), self.suffix)
+
+
+def check_format(name: str) -> None:
+    """Raises ValueError if no file has this format: its name is the suffix without the dot."""
+    if f".{name}" not in _READERS:
+        raise ValueError(f"{parameter('format', name)} is not known: it must be one of {_known('')}")
 
 
 def is_path(source: Any) -> bool:
@@ -24,28 +59,57 @@ def are_paths(source: Any) -> bool:
     return isinstance(source, list | tuple) and len(source) > 0 and all(map(is_path, source))
 
 
-def tables_at(paths: Iterable[str | os.PathLike[str]]) -> list[Table]:
-    """One table for each file, in order."""
+def tables_at(paths: Iterable[str | os.PathLike[str]], parsing: Parsing = DEFAULT) -> list[Table]:
+    """One table for each file, in order. All options are checked before a stream is read."""
     given = list(paths)
+    if parsing.format is not None:
+        check_format(parsing.format)
+    if sum(os.fspath(one) == STANDARD_INPUT for one in given) > 1:
+        raise ValueError("- is given twice, but the standard input can be read only once: name it once")
     try:
-        files = [path for one in given for path in _files_of(one)]
+        files = [path for one in given for path in _files_of(one, parsing.format)]
     except FileNotFoundError:
         texts = [str(one) for one in given if _reads_like_text(one)]
         if texts and not any(map(_matches, given)):
             raise refused_texts("X", texts[0]) from None
         raise
-    return with_partitions([_reader(path)(path) for path in files])
+    readers = [_READERS[file.suffix] for file in files]
+    parsing.check_used({"format", *(name for reader in readers for name in reader.takes)}, _and_others(files))
+    return with_partitions([reader(file.opened(), parsing) for file, reader in zip(files, readers, strict=True)])
+
+
+def _and_others(files: list[_Found]) -> str:
+    return os.fspath(files[0].path) + (f" and {len(files) - 1} more files" if len(files) > 1 else "")
 
 
 def files_with(suffix: str, paths: Iterable[str | os.PathLike[str]]) -> list[Path]:
     """The files that paths and patterns name, and those in and below folders whose names end so, in order."""
-    return [file for one in paths for file in _files_of(one, (suffix,))]
+    files: list[Path] = []
+    for one in paths:
+        for match in _named(one):
+            files += _below(match, suffix) if match.is_dir() else [match]
+            if match.is_dir() and not _below(match, suffix):
+                raise FileNotFoundError(f"{match}: there are no files in this folder whose names end in {suffix}")
+    return files
 
 
 def is_folder_with(suffix: str, path: str | os.PathLike[str]) -> bool:
     """Whether a path is a folder whose files end so, with no files of rows."""
     folder = Path(path)
-    return folder.is_dir() and bool(_found_below(folder, (suffix,))) and not _found_below(folder, tuple(_READERS))
+    return folder.is_dir() and bool(_below(folder, suffix)) and not _below(folder, *_READERS)
+
+
+def _below(folder: Path, *suffixes: str) -> list[Path]:
+    return [path for path in _visible(folder) if path.name.lower().endswith(suffixes)]
+
+
+def _visible(folder: Path) -> list[Path]:
+    """The files in and below a folder, sorted; names that begin with . or _ belong to other programs."""
+    return sorted(
+        path
+        for path in folder.rglob("*")
+        if not any(part.startswith((".", "_")) for part in path.relative_to(folder).parts) and path.is_file()
+    )
 
 
 def _reads_like_text(given: str | os.PathLike[str]) -> bool:
@@ -54,7 +118,7 @@ def _reads_like_text(given: str | os.PathLike[str]) -> bool:
         isinstance(given, str)
         and len(given.split()) > 1
         and not given.startswith(("/", "./", "../", "~", os.sep))
-        and _suffix(Path(given)) is None
+        and _suffix(given) is None
     )
 
 
@@ -69,45 +133,77 @@ def _matches(given: str | os.PathLike[str]) -> list[Path]:
         return []
 
 
-def _files_of(given: str | os.PathLike[str], suffixes: Sequence[str] = tuple(_READERS)) -> list[Path]:
+def _named(given: str | os.PathLike[str]) -> list[Path]:
+    """The files and folders that a path or a pattern names: at least one, else raises FileNotFoundError."""
     if not os.fspath(given):  # Path("") is the current folder
         raise FileNotFoundError("the name of a file is empty: name a file or a folder")
     matches = _matches(given)
     if not matches:
         raise FileNotFoundError(f"{os.fspath(given)}: there is no such file or folder")
-    return [file for match in matches for file in (_files_below(match, suffixes) if match.is_dir() else [match])]
+    return matches
 
 
-def _files_below(folder: Path, suffixes: Sequence[str]) -> list[Path]:
-    files = _found_below(folder, suffixes)
+def _files_of(given: str | os.PathLike[str], format: str | None) -> list[_Found]:
+    if is_stream(given):
+        return [_Found(given, _suffix_to_read(given, format), True)]
+    return [
+        found
+        for match in _named(given)
+        for found in (
+            _files_below(match, format) if match.is_dir() else [_Found(match, _suffix_to_read(match, format), False)]
+        )
+    ]
+
+
+def _files_below(folder: Path, format: str | None) -> list[_Found]:
+    """The readable files in and below a folder."""
+    known = [*_READERS] if format is None else [f".{format}"]
+    found = [(path, _suffix(path, known)) for path in _visible(folder)]
+    files = [_Found(path, suffix, False) for path, suffix in found if suffix is not None]
     if not files:
-        known = ", ".join(suffixes)
-        raise FileNotFoundError(f"{folder}: there are no files in this folder that can be read ({known})")
+        raise FileNotFoundError(
+            f"{folder}: there are no files in this folder that can be read ({_known() if format is None else known[0]})"
+        )
     return files
 
 
-def _found_below(folder: Path, suffixes: Sequence[str]) -> list[Path]:
-    """The files in and below a folder, sorted; names that begin with . or _ belong to other programs."""
-    return sorted(
-        path
-        for path in folder.rglob("*")
-        if path.name.lower().endswith(tuple(suffixes))
-        and not any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
-        and path.is_file()
+def _suffix(path: str | os.PathLike[str], known: Iterable[str] = _READERS) -> str | None:
+    name = os.path.basename(path).lower()
+    return next((suffix for suffix in known if name.endswith(suffix)), None)
+
+
+def _suffix_to_read(path: str | os.PathLike[str], format: str | None) -> str:
+    suffix = _suffix(path) if format is None else f".{format}"
+    if suffix is None:
+        raise ValueError(_how_to_read(os.fspath(path)))
+    return suffix
+
+
+def _how_to_read(path: str) -> str:
+    """What to do about a file whose suffix is not known."""
+    own = Path(path).suffix.lower()
+    reader = next((reader for reader, suffixes in _PANDAS.items() if own in suffixes), None)
+    if reader is not None:
+        new = Path(path).stem + ".parquet"
+        return (
+            f"{path} has to be converted first: {own} files are not read. With pandas: "
+            f"pandas.{reader}({path!r}).to_parquet({new!r})"
+        )
+    if own in (".zip", ".tar", ".tgz", ".7z", ".rar"):
+        return f"{path} is an archive of files: unpack it first"
+    if path == STANDARD_INPUT:
+        return f"- is the standard input, which has no name: say its format, for example by {_as_csv()}"
+    return (
+        f"{path} has a suffix that is not known: the name must end in {_known()}, or say what it is, for example by "
+        f"{_as_csv()}"
     )
 
 
-def _suffix(path: Path) -> str | None:
-    name = path.name.lower()
-    return next((suffix for suffix in _READERS if name.endswith(suffix)), None)
+def _as_csv() -> str:
+    return parameter("read_chunks().format", "csv")
 
 
-def _reader(path: Path) -> Callable[[Path], Table]:
-    suffix = _suffix(path)
-    if suffix is None:
-        raise ValueError(f"{path} has a suffix that is not known: the name must end in {_known()}")
-    return _READERS[suffix]
-
-
-def _known() -> str:
-    return ", ".join(_READERS)
+def _known(dot: str = ".") -> str:
+    """The suffixes without those of compressions."""
+    plain = dict.fromkeys(dot + suffix.split(".")[1] for suffix in _READERS)
+    return f"{', '.join(plain)}; text files also {', '.join(COMPRESSIONS)}"

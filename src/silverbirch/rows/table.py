@@ -7,7 +7,6 @@ import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -15,6 +14,8 @@ import numpy as np
 from ..checks import Floats
 from .arrow_rows import first_length, kept_of, rows_of, weights_of
 from .columns import Field, Wanted, cut
+from .input_file import InputFile
+from .parsing import DEFAULT, Parsing
 from .source import Chunk, Position
 
 if TYPE_CHECKING:
@@ -40,6 +41,10 @@ class Table(ABC):
 
         `begin.file` is the number of this table in its source.
         """
+
+    def check(self, wanted: Wanted) -> None:
+        """Raises ValueError if the wanted columns can be seen to be unreadable."""
+        return None
 
     def list_length(self, name: str) -> int | None:
         """The length of the first list in a column that is not missing; None if all are."""
@@ -88,14 +93,15 @@ class FileTable(ArrowTable):
     """A file. If it does not store its number of rows, progress is measured in bytes."""
 
     suffixes: ClassVar[tuple[str, ...]]  # of the names of such files
+    takes: ClassVar[tuple[str, ...]] = ()  # the fields of `Parsing` that mean something to this format
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.label = str(path)
-        self.n_bytes = path.stat().st_size
+    def __init__(self, file: InputFile, parsing: Parsing = DEFAULT) -> None:
+        self.file, self.path, self.label = file, file.path, file.label
+        self.parsing = parsing
+        self.n_bytes = self.path.stat().st_size
         self._bytes_of_row = 0.0  # mean over the rows read so far
         if self.n_bytes == 0:
-            raise ValueError(f"{path} is empty: at least one row is needed")
+            raise ValueError(f"{self.label} is empty: at least one row is needed")
         with reading(self.label):
             self._open()
 

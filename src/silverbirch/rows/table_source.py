@@ -23,6 +23,8 @@ class TableSource(RowSource):
         self._tables = tables
         _check_names(tables)
         self._wanted = chosen(tables, request.split(tables[0].fields))
+        for table in tables:
+            table.check(self._wanted)
         self.weight_column = self._wanted.weight_column
         self.names = self._wanted.columns if tables[0].named else None
         self.n_dimensions = len(self._wanted.columns)
@@ -33,8 +35,8 @@ class TableSource(RowSource):
         self._used = False
         self._as_text = _of_several_types(tables, self._wanted.kept)
         self._chunk_rows = chunk_rows or usual_chunk_rows(self.n_dimensions)
-        self._files = [table for table in tables if hasattr(table, "path")]
-        self._opened = [_fingerprint(table) for table in self._files]
+        self._files = [table for table in tables if hasattr(table, "file")]
+        self._opened = [table.file.fingerprint() for table in self._files]
         if self.n_rows == 0:
             raise ValueError(f"{_and_others(tables)} has no rows: at least one is needed")
 
@@ -76,7 +78,7 @@ class TableSource(RowSource):
         """
         table = self._tables[file]
         count_differs = table.n_rows is not None and (rows > table.n_rows or (whole and rows < table.n_rows))
-        if count_differs or (whole and self._files and _fingerprint(table) != self._opened[file]):
+        if count_differs or (whole and self._files and self._files[file].file.fingerprint() != self._opened[file]):
             raise ValueError(f"{table.label} was changed while it was read: try again when no program writes to it")
 
     def place(self, position: Position) -> str:
@@ -153,11 +155,6 @@ def _of_several_types(tables: Sequence[Table], kept: tuple[str, ...]) -> set[str
         if field.name in kept
     }
     return {name for name, several in Counter(name for name, _ in types).items() if several > 1}
-
-
-def _fingerprint(table: Any) -> dict[str, Any]:
-    status = table.path.stat()
-    return {"name": str(table.path), "bytes": status.st_size, "mtime_ns": status.st_mtime_ns}
 
 
 def _check_names(tables: Sequence[Table]) -> None:

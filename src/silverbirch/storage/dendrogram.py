@@ -45,6 +45,8 @@ def with_features(arrays: Arrays, features: ClusterFeatures | None, cls: type[De
     """The stored dendrogram with the given features of its leaves."""
     if arrays["Z"].dtype != np.float64:
         raise ValueError("its Z is not float64")
+    if features is not None and not features.weight.any():
+        raise ValueError("all weights are zero")
     dendrogram = cls(arrays["Z"], features, names=_names(under("names", arrays)))
     if "leaves" in arrays:
         dendrogram.leaves = _checked_leaves(arrays["leaves"], dendrogram.n_leaves)

@@ -75,7 +75,7 @@ class ArrowStreamTable(FileTable):
         with self.path.open("rb") as file:
             file.seek(max(0, self.n_bytes - len(_END_OF_STREAM)))
             if file.read() != _END_OF_STREAM:  # Arrow does not notice a missing end
-                raise ValueError(f"{self.path} is cut short: the end of the Arrow stream is missing; write it again")
+                raise ValueError(f"{self.label} is cut short: the end of the Arrow stream is missing; write it again")
         with needed("pyarrow").OSFile(str(self.path)) as file:
             self.fields = arrow_fields(self._reader(file).schema)
         self._numbers = {field.name: number for number, field in enumerate(self.fields)}

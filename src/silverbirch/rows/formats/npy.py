@@ -6,13 +6,15 @@ import os
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...checks import Floats, Rows, as_array, as_weight_column
 from ..columns import Field, Wanted
+from ..input_file import InputFile
+from ..parsing import DEFAULT, Parsing
 from ..source import Chunk, Position
 from ..table import Table, end_of, needed, reading
 
@@ -82,26 +84,31 @@ def _as_rows(block: NDArray[Any], dtype: np.dtype[Any], label: str) -> Rows:
 class NpyTable(ArrayTable):
     """A .npy file. It is not mapped: a map counts as memory in use, and crashes if the file becomes shorter."""
 
-    suffixes = (".npy",)
+    suffixes: ClassVar[tuple[str, ...]] = (".npy",)
+    takes: ClassVar[tuple[str, ...]] = ()
     in_memory = False
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.label = str(path)
-        self.n_bytes = path.stat().st_size
+    def __init__(self, file: InputFile, parsing: Parsing = DEFAULT) -> None:
+        self.file, self.label = file, file.label
+        self.n_bytes = self._array_path.stat().st_size
         if self.n_bytes == 0:
-            raise ValueError(f"{path} is empty: at least one row is needed")
-        with reading(self.label), path.open("rb") as file:
-            shape, self._columns_first, self._dtype = self._header(file)
-            self._begin = file.tell()
+            raise ValueError(f"{self.label} is empty: at least one row is needed")
+        with reading(self.label), self._array_path.open("rb") as opened:
+            shape, self._columns_first, self._dtype = self._header(opened)
+            self._begin = opened.tell()
         self._describe(shape, self._dtype)
         if self._dtype.hasobject:
-            raise ValueError(f"{path} holds pickled objects, which are never loaded: save it with a number type")
+            raise ValueError(f"{self.label} holds pickled objects, which are never loaded: save it with a number type")
         if min(shape) < 0:
-            raise ValueError(f"{path} claims to have shape {shape}, which is negative: the file is damaged")
+            raise ValueError(f"{self.label} claims to have shape {shape}, which is negative: the file is damaged")
         needed_bytes = self._begin + int(shape[0]) * int(shape[1]) * self._dtype.itemsize
         if self.n_bytes < needed_bytes:
-            raise ValueError(f"{path} is cut short: it has {self.n_bytes} bytes of {needed_bytes}")
+            raise ValueError(f"{self.label} is cut short: it has {self.n_bytes} bytes of {needed_bytes}")
+
+    @property
+    def _array_path(self) -> Path:
+        """The file that holds the array."""
+        return self.file.path
 
     def _header(self, file: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
         try:
@@ -112,13 +119,13 @@ class NpyTable(ArrayTable):
                 return np.lib.format.read_array_header_2_0(file)
         except ValueError as error:
             reason = str(error).partition("\n")[0]
-            raise ValueError(f"{self.path} is not an array written by numpy.save: {reason}") from None
-        raise ValueError(f"{self.path} holds an array of named fields: save its numbers as a plain 2-D array")
+            raise ValueError(f"{self.label} is not an array written by numpy.save: {reason}") from None
+        raise ValueError(f"{self.label} holds an array of named fields: save its numbers as a plain 2-D array")
 
     def _block(self, start: int, end: int) -> NDArray[Any]:
         assert self.n_rows is not None
         columns = len(self.fields)
-        with reading(self.label), self.path.open("rb") as file:
+        with reading(self.label), self._array_path.open("rb") as file:
             if not self._columns_first:
                 return self._values(file, start * columns, (end - start) * columns).reshape(-1, columns)
             block = np.empty((end - start, columns), dtype=self._dtype)
@@ -130,5 +137,5 @@ class NpyTable(ArrayTable):
         file.seek(self._begin + first * self._dtype.itemsize, os.SEEK_SET)
         values = np.empty(count, dtype=self._dtype)
         if file.readinto(values.view(np.uint8)) < values.nbytes:
-            raise ValueError(f"{self.path} was cut short while it was read")
+            raise ValueError(f"{self.label} was cut short while it was read")
         return values
