@@ -5,7 +5,7 @@ models.py       cut, report, info       prepare.py    prepare
 demo.py         demo
 options.py      the options that commands share, in groups; grouping.py spreads a group into options
 cutting.py      the options that say where to cut
-aggregating.py  what commands read and write, and how a pass is resumed
+reading.py      what commands read      aggregating.py   makes trees of rows and of features
 results.py      writes the results      console.py, progress.py, summary.py   print messages
 wording.py      options in messages that name parameters
 """

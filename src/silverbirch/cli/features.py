@@ -16,9 +16,12 @@ from ..storage import container
 from ..storage import features as features_in_file
 from ..storage.tree import parameters_of
 from . import options
-from .aggregating import Job, Outputs, Reading
+from .aggregating import Job
 from .console import Voice, usage
+from .outputs import Outputs
+from .reading import Reading
 from .results import write_record
+from .storing import resumable
 from .summary import say_run
 
 FeatureFiles = Annotated[
@@ -64,8 +67,8 @@ def aggregate(
         tree = model._new_tree()  # checks the parameters before anything is read
     outputs = Outputs({"features": out, "record": record}, force)
     parameters = parameters_of(tree) | {"max_memory": aggregating.max_memory} | reading.parameters()
-    job = Job(outputs, Record("aggregate", parameters), Voice(talking), resuming, reading, model)
-    with job.resumable():
+    job = Job(reading, model, outputs, Record("aggregate", parameters), Voice(talking), resuming)
+    with resumable(resuming):
         aggregation = job.aggregate()
         job.record.outputs = outputs.wanted()
         state = job.run_state(aggregation)
@@ -99,8 +102,8 @@ def merge(
         model._new_tree()  # checks the parameters before anything is read
     outputs = Outputs({"features": out, "record": record}, force)
     whole = Record("merge", {"max_leaves": max_leaves, "max_memory": max_memory}, outputs=outputs.wanted())
-    job = Job(outputs, whole, Voice(talking), resuming, Reading(inputs, allow_overlap=allow_overlap), model)
-    with job.resumable():
+    job = Job(Reading(inputs, allow_overlap=allow_overlap), model, outputs, whole, Voice(talking), resuming)
+    with resumable(resuming):
         state = replace(job.merge(), record=whole.result())
         with whole.phase("write"):
             _write(str(out), job.model.features_, state)

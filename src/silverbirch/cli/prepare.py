@@ -11,12 +11,14 @@ from ..pipeline.gathering import Gathering
 from ..pipeline.provenance import RunState
 from ..pipeline.record import Record
 from ..pipeline.shared_preparation import SharedPreparation, joined
-from ..pipeline.sources import fingerprint_of, with_contents
-from ..rows.paths import files_with
+from ..pipeline.sources import fingerprint_of
 from . import options
-from .aggregating import FEATURES, Outputs, Reading, Run, is_features
+from .aggregating import go_through
 from .console import Voice, usage
+from .outputs import Outputs, input_names
+from .reading import Reading, feature_files, is_features
 from .results import write_record
+from .storing import StoredWork, resumable
 from .summary import say_preparation
 
 RowsOrPreparations = Annotated[
@@ -54,39 +56,47 @@ def prepare(
       silverbirch aggregate rows/part-07.parquet --prepare prep.sb -o part-07.sb
     """
     reading = Reading.of(inputs, choosing, parsing, preparing, None, allow_overlap)
-    outputs = Outputs({"preparation": out, "record": record}, force)
+    outputs, voice = Outputs({"preparation": out, "record": record}, force), Voice(talking)
     of_files = any(map(is_features, inputs))
-    parameters = {} if of_files else reading.parameters()
-    run = Run(outputs, Record("prepare", parameters, outputs=outputs.wanted()), Voice(talking), resuming)
-    with run.resumable():
-        shared = _join(run, reading) if of_files else _gather(run, reading)
-        run.record.counts |= {"rows": shared.statistics.rows, "columns": shared.statistics.n_columns}
-        shared = replace(shared, state=replace(shared.state, record=run.record.result()))
+    whole = Record("prepare", {} if of_files else reading.parameters(), outputs=outputs.wanted())
+    with resumable(resuming):
+        if of_files:
+            shared = _join(reading, outputs, whole, resuming)
+        else:
+            shared = _gather(reading, outputs, whole, resuming, voice)
+        whole.counts |= {"rows": shared.statistics.rows, "columns": shared.statistics.n_columns}
+        shared = replace(shared, state=replace(shared.state, record=whole.result()))
         shared.write(out)
         if record is not None:
-            write_record(record, run.record)
-    say_preparation(run.voice, run.record, shared)
+            write_record(record, whole)
+    say_preparation(voice, whole, shared)
 
 
-def _gather(run: Run, reading: Reading) -> SharedPreparation:
+def _gather(
+    reading: Reading, outputs: Outputs, record: Record, resuming: options.Resuming, voice: Voice
+) -> SharedPreparation:
     source = reading.open()
-    run.record.input = with_contents(source.fingerprint() or [], allow_overlap=reading.allow_overlap)
+    record.input = reading.fingerprint(source)
     gathering = Gathering(source, reading.preparation)
-    run.go_through(gathering, "prepare", {"preparation": reading.identity()})
+    identity = {"input": record.input, "preparation": reading.identity()}
+    stored = StoredWork(gathering, resuming, outputs, identity, voice)
+    stored.begin(input_names(source))
+    with record.phase("prepare"):
+        go_through(gathering, stored, voice)
     assert gathering.statistics is not None  # a source has a chunk, or it raises an error
     numbers = reading.chosen() if source.names is None else None
-    state = RunState(source.names, numbers, preparation=reading.preparation, made_of=tuple(run.record.input))
+    state = RunState(source.names, numbers, preparation=reading.preparation, made_of=tuple(record.input))
     return SharedPreparation(state, gathering.statistics)
 
 
-def _join(run: Run, reading: Reading) -> SharedPreparation:
+def _join(reading: Reading, outputs: Outputs, record: Record, resuming: options.Resuming) -> SharedPreparation:
     with usage():
         if not all(map(is_features, reading.inputs)):
             raise ValueError("some inputs are preparations, some are rows: prepare the rows first, then join the files")
-        if not reading.is_plain or run.resuming.checkpoint is not None:
+        if not reading.is_plain or resuming.checkpoint is not None:
             raise ValueError("the files say how rows are prepared: leave those options out")
-    paths = [str(path) for path in files_with(FEATURES, reading.inputs)]
-    run.outputs.check(paths)
-    run.record.input = [fingerprint_of(path) for path in paths]
-    with run.record.phase("join"):
+    paths = feature_files(reading.inputs)
+    outputs.check(paths)
+    record.input = [fingerprint_of(path) for path in paths]
+    with record.phase("join"):
         return joined(paths, allow_overlap=reading.allow_overlap)
