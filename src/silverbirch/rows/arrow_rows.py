@@ -39,7 +39,7 @@ def _block(table: pa.Table, wanted: Wanted, number: int, place: Callable[[int], 
     values = _whole(table.column(name))
     if width is not None:
         return _lists(values, name, width, place)
-    numbers = _numbers(values, name, times=wanted.times)
+    numbers = numbers_of(values, name, times=wanted.times)
     return numbers[:, None] if isinstance(numbers, np.ndarray) else numbers
 
 
@@ -61,7 +61,7 @@ def _lists(values: pa.Array, name: str, width: int, place: Callable[[int], str])
             f"{place(row)}, column {name!r} has a list of {lengths[row]} numbers where {width} came before: all lists "
             "of a column need the same length"
         )
-    numbers = _numbers(lists.flatten(), name)  # without those of missing lists
+    numbers = numbers_of(lists.flatten(), name)  # without those of missing lists
     if present.all():
         return numbers.reshape(-1, width) if isinstance(numbers, np.ndarray) else numbers
     rows = np.full((len(lists), width), np.nan, np.float32 if arrow_field(name, kind).single else np.float64)
@@ -91,7 +91,8 @@ def _present(values: pa.Array) -> NDArray[np.bool_]:
     return present
 
 
-def _numbers(values: pa.Array, name: str, *, times: bool = False) -> NDArray[Any] | float:
+def numbers_of(values: pa.Array, name: str, *, times: bool = False) -> NDArray[Any] | float:
+    """The numbers of an array, NaN where one is missing; NaN alone if all are."""
     import pyarrow as pa
 
     values = _decoded(values)
@@ -132,7 +133,7 @@ def weights_of(table: pa.Table, wanted: Wanted, place: Callable[[int], str]) -> 
     name = wanted.weight_column
     if name is None:
         return None
-    weights = np.broadcast_to(_numbers(_whole(table.column(name)), name), table.num_rows)
+    weights = np.broadcast_to(numbers_of(_whole(table.column(name)), name), table.num_rows)
     return as_weight_column(weights, name, place)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..checks import Floats
 from .arrow_rows import first_length, kept_of, rows_of, weights_of
+from .by_columns import ReadingBytes
 from .columns import Field, Wanted, cut
 from .input_file import InputFile
 from .parsing import DEFAULT, Parsing
@@ -34,6 +35,7 @@ class Table(ABC):
     fields: tuple[Field, ...]
     n_rows: int | None = None
     n_bytes: int = 0  # of a file
+    allowed: int | None = None  # the bytes that reading may take beside the chunk; None for no limit
 
     @abstractmethod
     def chunks(self, wanted: Wanted, begin: Position, chunk_rows: int) -> Iterator[Chunk]:
@@ -41,6 +43,10 @@ class Table(ABC):
 
         `begin.file` is the number of this table in its source.
         """
+
+    def reading_bytes(self, wanted: Wanted, chunk_rows: int) -> ReadingBytes:
+        """The memory that reading takes beside the chunk; `allowed` must not be less than the least."""
+        return ReadingBytes(0, 0)
 
     def check(self, wanted: Wanted) -> None:
         """Raises ValueError if the wanted columns can be seen to be unreadable."""
@@ -86,7 +92,9 @@ class ArrowTable(Table):
             place = partial(self._place, begin.row)
             rows, weight = rows_of(table, wanted, place), weights_of(table, wanted, place)
             here, begin = begin, end_of(begin, len(rows), last=last)
-            yield Chunk(rows, here, begin, weight, kept_of(table, wanted), wanted.id_column)
+            kept = kept_of(table, wanted)
+            del batches, table  # they may be part of a large block, and the next one is read meanwhile
+            yield Chunk(rows, here, begin, weight, kept, wanted.id_column)
 
 
 class FileTable(ArrowTable):
@@ -139,6 +147,15 @@ def reading(label: str) -> Iterator[None]:
             raise
         reason = str(error).strip().partition("\n")[0].rstrip(".")
         raise ValueError(f"{label} cannot be read: {reason}; is it complete, and of the format of its name?") from None
+
+
+@contextlib.contextmanager
+def released() -> Iterator[None]:
+    """Gives memory that Arrow no longer uses back to the system at the end."""
+    try:
+        yield
+    finally:
+        needed("pyarrow").default_memory_pool().release_unused()
 
 
 def needed(module: str) -> Any:

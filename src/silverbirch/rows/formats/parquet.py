@@ -1,4 +1,8 @@
-"""Parquet files, read in batches of bounded size, without reading ahead."""
+"""Parquet files, read in batches of bounded size, without reading ahead.
+
+A column that is being read holds a page and its dictionary, a few megabytes. If all columns together take more than is
+allowed, each block of rows is read by groups of columns.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +13,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...checks import Floats
+from ..by_columns import Blocks, Part, ReadingBytes, by_columns, row_bytes
 from ..columns import Wanted, arrow_fields, without_first
-from ..table import FileTable, needed, reading
+from ..table import FileTable, needed, reading, released
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 # A column chunk of Parquet is read through a buffer of this size, not as a whole.
-_PARQUET_BUFFER = 1 << 18
+_BUFFER = 1 << 16
+# Writers end a page at about this size; the first page may be smaller than the rest.
+_PAGE = 1 << 20
+# What pyarrow takes for each byte of a page, and for each byte of the file's metadata; measured.
+_OF_PAGE, _OF_METADATA = 1.3, 12
 
 
 class ParquetTable(FileTable):
@@ -25,7 +34,7 @@ class ParquetTable(FileTable):
     def _file(self) -> Any:
         # Without pre_buffer and with a buffer_size, pages are read one by one, however large the row group is.
         parquet = needed("pyarrow.parquet")
-        return parquet.ParquetFile(self.path, pre_buffer=False, buffer_size=_PARQUET_BUFFER)
+        return parquet.ParquetFile(self.path, pre_buffer=False, buffer_size=_BUFFER)
 
     def _open(self) -> None:
         with self._file() as file:
@@ -33,15 +42,63 @@ class ParquetTable(FileTable):
             self.n_rows = file.metadata.num_rows
 
     def batches(self, wanted: Wanted, begin: int, chunk_rows: int) -> Iterator[pa.RecordBatch]:
-        with reading(self.label), self._file() as file:
-            for group in range(file.metadata.num_row_groups):
-                rows = file.metadata.row_group(group).num_rows
+        with reading(self.label), self._file() as file, released():
+            for number in range(file.metadata.num_row_groups):
+                rows = file.metadata.row_group(number).num_rows
                 if begin < rows:
-                    read = file.iter_batches(
-                        chunk_rows, row_groups=[group], columns=wanted.all_names, use_threads=False
-                    )
-                    yield from without_first(read, begin)
+                    yield from self._row_group(file, number, wanted, begin, chunk_rows)
                 begin = max(0, begin - rows)
+
+    def _row_group(
+        self, file: Any, number: int, wanted: Wanted, begin: int, chunk_rows: int
+    ) -> Iterator[pa.RecordBatch]:
+        def batches_of(names: list[str], size: int) -> Iterator[pa.RecordBatch]:
+            batches: Iterator[pa.RecordBatch] = file.iter_batches(
+                size, row_groups=[number], columns=names, use_threads=False
+            )
+            return batches
+
+        blocks = self._blocks(file.metadata, number, wanted, chunk_rows)
+        if blocks is None:
+            yield from without_first(batches_of(wanted.all_names, chunk_rows), begin)
+            return
+
+        def read(names: list[str], start: int, stop: int) -> list[Any]:
+            held, rows = [], 0
+            with released():
+                for batch in without_first(batches_of(names, blocks.rows), start):
+                    held.append(batch.slice(0, stop - start - rows))
+                    rows += held[-1].num_rows
+                    if rows == stop - start:
+                        break
+                columns = needed("pyarrow").Table.from_batches(held).select(names).combine_chunks().columns
+                return [column.chunk(0) for column in columns]
+
+        rows = file.metadata.row_group(number).num_rows
+        yield from by_columns(rows, begin, blocks, wanted, read)
+
+    def _blocks(self, metadata: Any, number: int, wanted: Wanted, chunk_rows: int) -> Blocks | None:
+        """How to read a row group by groups of columns; None if all columns can be read at once."""
+        if self.allowed is None:
+            return None
+        part, usual = self._part(metadata, number, wanted)
+        return None if usual <= self.allowed else part.blocks(self.allowed, chunk_rows)
+
+    def reading_bytes(self, wanted: Wanted, chunk_rows: int) -> ReadingBytes:
+        with reading(self.label), self._file() as file:
+            metadata = file.metadata
+            largest = max(range(metadata.num_row_groups), key=lambda number: metadata.row_group(number).total_byte_size)
+            part, usual = self._part(metadata, largest, wanted)
+            held = _OF_METADATA * metadata.serialized_size
+        return ReadingBytes(min(usual, part.least_bytes(chunk_rows)) + held, usual + held)
+
+    def _part(self, metadata: Any, number: int, wanted: Wanted) -> tuple[Part, int]:
+        """A row group, and the bytes that it takes to read all its wanted columns at once."""
+        group, names = metadata.row_group(number), set(wanted.all_names)
+        columns = map(group.column, range(group.num_columns))
+        with self.path.open("rb") as file:
+            taken = [_column_bytes(file, column) for column in columns if _top(column.path_in_schema, names)]
+        return Part(group.num_rows, row_bytes(wanted), max(taken)), sum(taken)
 
     def extremes(self, names: tuple[str, ...]) -> tuple[Floats, Floats] | None:
         low, high = np.full(len(names), np.inf), np.full(len(names), -np.inf)
@@ -55,6 +112,37 @@ class ParquetTable(FileTable):
                         return None
                     low[place], high[place] = min(low[place], both[0]), max(high[place], both[1])
         return low, high
+
+
+def _top(path: str, names: set[str]) -> bool:
+    """Whether a column of the file is a wanted one, or holds the items of its lists: 'e.list.element'."""
+    return path in names or path.partition(".")[0] in names
+
+
+def _column_bytes(file: Any, column: Any) -> int:
+    """The bytes that it takes to read a column: its dictionary, stored and decoded, one page, and a buffer."""
+    whole = column.total_uncompressed_size
+    page = min(whole, max(_PAGE, _page_bytes(file, column.data_page_offset)))
+    dictionary = _page_bytes(file, column.dictionary_page_offset) if column.has_dictionary_page else 0
+    return int(_OF_PAGE * (2 * min(whole, dictionary) + page + _BUFFER))
+
+
+def _page_bytes(file: Any, offset: int) -> int:
+    """The size of a page without compression, from its header: type and size are its first fields, as varints."""
+    file.seek(offset)
+    header, values, place = file.read(32), [], 0
+    while len(values) < 2 and header[place : place + 1] == b"\x15":  # a 32-bit number with the next field id
+        value = shift = 0
+        while True:
+            place += 1
+            byte = header[place]
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                break
+        values.append(value >> 1)  # zigzag: all sizes are positive
+        place += 1
+    return values[1] if len(values) == 2 else _PAGE
 
 
 def _group_extremes(column: Any, rows: int) -> tuple[float, float] | None:
