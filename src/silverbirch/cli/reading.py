@@ -11,7 +11,6 @@ from ..pipeline.shared_preparation import SharedPreparation
 from ..pipeline.sources import Fingerprint, content_of, with_contents
 from ..rows import RowSource, read_chunks
 from ..rows.paths import files_with, is_folder_with
-from .console import usage
 from .options import Choosing, Parsing, Preparing
 
 FEATURES = ".sb"  # the end of the names of features and preparations, where an input may also be rows
@@ -57,8 +56,7 @@ class Reading:
         if prepare is None:
             return reading
         shared = SharedFile.read(prepare)
-        with usage():
-            shared.check(preparing)
+        shared.check(preparing)
         return replace(reading, choosing=shared.completed_choice(choosing), shared=shared)
 
     @property
