@@ -63,7 +63,7 @@ class Job:
         passes = BothPasses(aggregation, self._labelling)
         self._stored = stored = StoredWork(passes, self.resuming, self.outputs, self._identity(), self.voice)
         stored.begin(input_names(source))
-        self.outputs.check_types(source)
+        self.outputs.check_kept(source)
         with self.record.phase("aggregate"):
             self._pass(aggregation, stored)
         self.model = aggregation.model

@@ -261,11 +261,11 @@ LabelsFormat = Annotated[
     ),
 ]  # fmt: skip
 Keep = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
         metavar="A,B,…", rich_help_panel=OUTPUT,
         help="Columns of the input to write beside the labels, after the id column. They are not clustered, unless "
-        "--columns names them.",
+        "--columns names them. Can be given several times.",
     ),
 ]  # fmt: skip
 Model = Annotated[
@@ -360,7 +360,7 @@ class Labelling:
 
     def check(self, as_json: bool) -> None:
         """Raises ValueError before anything is read, if the options contradict each other."""
-        if self.labels is None and (self.labels_format is not None or self.keep is not None):
+        if self.labels is None and (self.labels_format is not None or self.keep):
             raise ValueError("--keep and --labels-format say how labels are written: add --labels")
         if self.to_stdout and as_json:
             raise ValueError("--labels - and --json both write to standard output: give --labels a file")
@@ -371,7 +371,8 @@ class Labelling:
 
     @property
     def kept(self) -> tuple[str, ...]:
-        return () if self.keep is None else tuple(name.strip() for name in self.keep.split(","))
+        """As given: 'a,b' may be two columns or one."""
+        return tuple(self.keep or ())
 
     def target(self, inputs: Sequence[str]) -> LabelTarget | None:
         return None if self.labels is None else label_target(self.labels, inputs, self.labels_format)

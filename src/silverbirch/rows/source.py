@@ -68,6 +68,7 @@ class RowSource(ABC):
     in_memory : whether the rows are in memory already
     numbers : numbers of the chosen columns, if the columns have no names and not all of them were chosen
     weight_column : name of the column that holds the weights of the rows; None without one
+    kept : names of the columns that `chunks(with_ids=True)` gives beside the rows, the ids first
     """
 
     names: tuple[str, ...] | None
@@ -77,6 +78,7 @@ class RowSource(ABC):
     in_memory: bool = False
     numbers: tuple[str, ...] | None = None
     weight_column: str | None = None
+    kept: tuple[str, ...] = ()
 
     @abstractmethod
     def chunks(self, begin: Position = START, *, with_ids: bool = False) -> Iterator[Chunk]:
