@@ -114,6 +114,30 @@ def test_a_name_with_a_comma_is_a_column_and_the_option_can_be_repeated(tmp_path
         done("cut", model, "-k", 2, tmp_path / "rows.parquet", "--labels", tmp_path / "labels.npy", "--force")
 
 
+def test_kept_columns_are_named_like_columns_to_cluster(tmp_path):
+    table = pa.table({"x": [1.0, 9.0], "a": ["p", "q"], "a,b": ["r", "s"], "id": ["0", "1"]})
+    pq.write_table(table, tmp_path / "rows.parquet")
+    labels, model = tmp_path / "labels.csv", tmp_path / "run.sb"
+    written = ("--labels", labels, "--force")
+    for options, header in (
+        (("--keep", "a,b"), 'id,"a,b",label'),
+        (("--keep", "a,b", "--keep", "a"), 'id,"a,b",a,label'),
+        (("--keep", "a, id"), "id,a,label"),
+    ):
+        chosen = ("--columns", "x", "--id-column", "id", *options)
+        done("cluster", tmp_path / "rows.parquet", "-k", 2, "--model", model, *chosen, *written)
+        assert labels.read_text().splitlines()[0] == header
+        done("cut", model, "-k", 2, tmp_path / "rows.parquet", *options, *written)
+        assert labels.read_text().splitlines()[0] == header
+
+
+def test_a_kept_column_called_label_is_refused_wherever_it_is_named(tmp_path):
+    pq.write_table(pa.table({"x": [1.0, 9.0], "label": ["p", "q"], "a": [1, 2]}), tmp_path / "rows.parquet")
+    options = ("-k", 2, "--columns", "x", "--labels", tmp_path / "labels.csv", "--keep", "a,label")
+    assert "label" in refused("cluster", tmp_path / "rows.parquet", *options)
+    assert not (tmp_path / "labels.csv").exists()
+
+
 def test_times_are_clustered_on_request_and_again_by_the_model(tmp_path):
     days = pd.to_datetime(["2024-01-01", "2024-01-02", "2024-06-01", "2024-06-03"])
     pd.DataFrame({"when": days, "x": [1.0, 2.0, 1.0, 2.0]}).to_parquet(tmp_path / "rows.parquet")

@@ -144,7 +144,10 @@ def report(
 
 def info(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A file of a model, features, a tree, a dendrogram or a checkpoint.")
+        Path,
+        typer.Argument(
+            metavar="FILE", help="A file of a model, features, a tree, a dendrogram, a preparation or a checkpoint."
+        ),
     ],
     as_json: options.Json = False,
 ) -> None:

@@ -67,8 +67,8 @@ class RowSource(ABC):
     repeatable : whether the source can be read again, as files can and generators cannot
     in_memory : whether the rows are in memory already
     numbers : numbers of the chosen columns, if the columns have no names and not all of them were chosen
+    kept : names of the columns in `Chunk.kept`, the ids first
     weight_column : name of the column that holds the weights of the rows; None without one
-    kept : names of the columns that `chunks(with_ids=True)` gives beside the rows, the ids first
     """
 
     names: tuple[str, ...] | None
@@ -77,8 +77,8 @@ class RowSource(ABC):
     repeatable: bool
     in_memory: bool = False
     numbers: tuple[str, ...] | None = None
-    weight_column: str | None = None
     kept: tuple[str, ...] = ()
+    weight_column: str | None = None
 
     @abstractmethod
     def chunks(self, begin: Position = START, *, with_ids: bool = False) -> Iterator[Chunk]:
@@ -136,7 +136,7 @@ class DerivedSource(RowSource):
         self._source = source
         self.names, self.n_dimensions = source.names, source.n_dimensions
         self.n_rows, self.repeatable, self.in_memory = source.n_rows, source.repeatable, source.in_memory
-        self.weight_column = source.weight_column
+        self.kept, self.weight_column = source.kept, source.weight_column
 
     def place(self, position: Position) -> str:
         return self._source.place(position)
