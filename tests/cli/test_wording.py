@@ -43,9 +43,7 @@ NOT_OF_COMMANDS = {
     "names: node": "of Dendrogram",
     "names: cluster": "of Dendrogram",
     "k": "Dendrogram.sse",
-    "weight_column": "read_chunks",
     "sample_weight": "fit",
-    "times": "read_chunks",
     # numbers in files, which are checked by the same functions
     "file": "a position in a checkpoint",
     "row": "a position in a checkpoint",

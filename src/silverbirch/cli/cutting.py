@@ -54,18 +54,6 @@ class Cutting:
         chosen = {"choose_k": True, "k_max": self.k_max} if self.choose_k else {}
         return {"n_clusters": self.clusters, "distance_threshold": self.height} | chosen | self.options
 
-    def words(self) -> list[str]:
-        """The options as words of a command line, without defaults."""
-        words = {
-            "-k": "K" if self.choose_k else self.clusters,
-            "--height": self.height,
-            "--cut-method": None if self.cut_method == "level" else self.cut_method,
-            "--min-size": self.min_size,
-            "--max-size": self.max_size,
-        }
-        given = [word for name, value in words.items() if value is not None for word in (name, str(value))]
-        return [*given, "--noise"] if self.noise else given
-
     def apply(self, model: AggregateModel) -> Suggestion | None:
         """Cuts the model. Returns the suggestion of --choose-k; if it has no number, the model is not cut."""
         suggestion = model.choose_k(self.k_max) if self.choose_k else None

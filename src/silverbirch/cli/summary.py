@@ -11,6 +11,7 @@ from ..dendrogram.suggestion import Suggestion
 from ..model import AggregateModel
 from ..pipeline.provenance import RunState
 from ..pipeline.record import Record
+from ..pipeline.shared_preparation import SharedPreparation
 from .console import Voice
 
 _MOST_NAMES = 8
@@ -25,6 +26,8 @@ def say_run(voice: Voice, record: Record, state: RunState, extra: list[tuple[str
 
 def _counts(counts: dict[str, Any], state: RunState) -> list[tuple[str, str]]:
     rows = f"{counts['rows']:,.12g}"
+    if "weight" in counts:
+        rows += f" of weight {counts['weight']:,.12g}"
     if counts.get("dropped"):
         direction = " or no direction" if state.preparation.metric != "euclidean" else ""
         rows += f", {counts['dropped']:,} of them left out for missing values{direction}"
@@ -39,6 +42,7 @@ def _counts(counts: dict[str, Any], state: RunState) -> list[tuple[str, str]]:
 
 def listed(columns: Sequence[str]) -> str:
     """The names of the columns: they show a column that should not be clustered, such as an id."""
+    columns = [repr(name) if "," in name else name for name in columns]
     if len(columns) <= _MOST_NAMES:
         return ", ".join(columns)
     return f"{', '.join(columns[: _MOST_NAMES - 2])}, … {columns[-1]} ({len(columns):,} in all)"
@@ -101,6 +105,25 @@ def _suggested(record: Record) -> list[tuple[str, str]]:
     if found is None:
         return []
     return [("choose-k", f"{found['n_clusters'] or 'no clear number'}: {found['reason']}")]
+
+
+def say_preparation(voice: Voice, record: Record, shared: SharedPreparation) -> None:
+    """Prints the summary of a preparation: what is missing, and the mean, deviation and range of the columns."""
+    measured, found = record.measured(), shared.statistics
+    names = shared.state.columns or tuple(map(str, range(found.n_columns)))
+    missing = found.rows - found.values
+    how = shared.state.preparation
+    rows = [("rows", f"{found.rows:,.12g}"), ("prepared", f"missing {how.missing}, scale {how.scale}, {how.metric}")]
+    for name, *numbers in list(zip(names, found.mean, found.deviation, found.least, found.most, missing, strict=True))[
+        :_MOST_NAMES
+    ]:
+        mean, deviation, least, most, absent = numbers
+        text = f"{mean:.6g} ± {deviation:.6g}, {least:.6g} to {most:.6g}"
+        rows.append((name, text + (f", {absent:,.12g} missing" if absent else "")))
+    if found.n_columns > _MOST_NAMES:
+        rows.append(("…", f"{found.n_columns:,} columns in all"))
+    voice.table([*rows, *_costs(measured)])
+    voice.give(measured)
 
 
 def say_clusters(voice: Voice, record: Record, state: RunState, model: AggregateModel) -> None:

@@ -30,6 +30,8 @@ OPTIONS = {
     "numeric_only": "--numeric-only",
     "id_column": "--id-column",
     "keep": "--keep",
+    "weight_column": "--weight-column",
+    "times": "--times",
     "format": "--format",
     "separator": "--separator",
     "decimal": "--decimal",
