@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Protocol
 
 from ..model import AggregateModel
@@ -76,6 +76,7 @@ class Job:
     def aggregate(self) -> Aggregation:
         source = self.reading.open()
         self.record.input = self.reading.fingerprint(source)
+        self.outputs = replace(self.outputs, kept=source.kept)
         aggregation = Aggregation(source, self.model, self.reading.preparation)
         self._labelling = Labelling(self.resuming.journal(), self.voice.warn)
         passes = BothPasses(aggregation, self._labelling)
@@ -86,6 +87,8 @@ class Job:
             go_through(aggregation, stored, self.voice)
         self.model = aggregation.model
         tree = self.model.tree_
+        if source.weight_column is not None:
+            self.record.counts["weight"] = tree.n_points
         self.record.counts |= asdict(aggregation.counts) | {
             "columns": tree.features.n_dimensions,
             "features": tree.n_leaves,
@@ -124,11 +127,13 @@ class Job:
         return {"tree": parameters_of(self.model._new_tree())}
 
     def run_state(self, aggregation: Aggregation) -> RunState:
-        names = aggregation.source.names
+        choosing = self.reading.choosing
         return RunState(
-            columns=names,
-            numbers=self.reading.chosen() if names is None else None,
-            id_column=self.reading.choosing.id_column,
+            columns=aggregation.source.names,
+            numbers=aggregation.source.numbers,
+            id_column=choosing.id_column,
+            weight_column=choosing.weight_column,
+            times=choosing.times,
             preparation=aggregation.preparation,
             record=self.record.result(),
             made_of=tuple(self.record.input),

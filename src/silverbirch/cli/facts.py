@@ -111,6 +111,8 @@ def _of_run(state: RunState) -> dict[str, Any]:
     facts: dict[str, Any] = {
         "names": None if state.columns is None else list(state.columns),
         "id column": state.id_column,
+        "weight column": state.weight_column,
+        "times": "seconds" if state.times else None,
         "missing": None if preparation.missing == "error" else preparation.missing,
         "scale": None if preparation.scale == "none" else preparation.scale,
         "metric": None if preparation.metric == "euclidean" else preparation.metric,

@@ -86,10 +86,11 @@ def cut(
     voice = Voice(talking, to_stderr=labelling.to_stdout)
     estimator, state = read_model(model)
     id_column = None if no_ids else id_column or state.id_column
-    outputs = replace(outputs, kept=columns_beside(id_column, labelling.kept) if inputs else ())
     source = None
     if inputs:
-        source = read_chunks(inputs, columns=state.to_read, id_column=id_column, keep=labelling.kept, **asdict(parsing))
+        chosen: dict[str, Any] = {"columns": state.to_read, "id_column": id_column, "times": state.times}
+        source = read_chunks(inputs, **chosen, keep=labelling.kept, **asdict(parsing))
+    outputs = replace(outputs, kept=() if source is None else source.kept)
     whole = Record("cut", cutting.parameters(), [{"name": str(model)}, *({"name": name} for name in inputs or [])])
     with resumable(resuming):
         labels = Labelling(resuming.journal(), voice.warn)

@@ -99,13 +99,13 @@ Noise = Annotated[
     ),
 ]
 Columns = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
-        metavar="A,B,…",
-        rich_help_panel=INPUT,
-        help="The columns to cluster: names, of lists too, or numbers for .npy. By default all but the id column.",
+        metavar="A,B,…", rich_help_panel=INPUT,
+        help="The columns to cluster: names, of lists too, or numbers for .npy. Can be given several times, so that a "
+        "name may hold a comma. By default all but ids, weights and columns to keep.",
     ),
-]
+]  # fmt: skip
 NumericOnly = Annotated[
     bool, typer.Option("--numeric-only", rich_help_panel=INPUT, help="Leave out columns that are not numbers.")
 ]
@@ -115,6 +115,22 @@ IdColumn = Annotated[
         metavar="NAME",
         rich_help_panel=INPUT,
         help="A column of row ids: it is not clustered, and written beside the labels.",
+    ),
+]
+WeightColumn = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        rich_help_panel=INPUT,
+        help="A column that says how often each row counts: it is not clustered. Rows of weight 0 get a label, too.",
+    ),
+]
+Times = Annotated[
+    bool,
+    typer.Option(
+        "--times",
+        rich_help_panel=INPUT,
+        help="Cluster dates and times as well: as seconds since 1970, times of day and durations as seconds.",
     ),
 ]
 FileFormat = Annotated[
@@ -265,7 +281,7 @@ LabelsFormat = Annotated[
     ),
 ]  # fmt: skip
 Keep = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
         metavar="A,B,…", rich_help_panel=OUTPUT,
         help="Columns of the input to write beside the labels, after the id column. They are not clustered, unless "
@@ -309,6 +325,8 @@ class Choosing:
     columns: Columns = None
     numeric_only: NumericOnly = False
     id_column: IdColumn = None
+    weight_column: WeightColumn = None
+    times: Times = False
 
 
 @dataclass(frozen=True)
@@ -377,7 +395,7 @@ class Labelling:
 
     @property
     def kept(self) -> tuple[str, ...]:
-        return () if self.keep is None else tuple(name.strip() for name in self.keep.split(","))
+        return tuple(self.keep or ())
 
     def target(self, inputs: Sequence[str]) -> LabelTarget | None:
         return None if self.labels is None else label_target(self.labels, inputs, self.labels_format)

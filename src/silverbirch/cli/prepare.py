@@ -84,8 +84,14 @@ def _gather(
     with record.phase("prepare"):
         go_through(gathering, stored, voice)
     assert gathering.statistics is not None  # a source has a chunk, or it raises an error
-    numbers = reading.chosen() if source.names is None else None
-    state = RunState(source.names, numbers, preparation=reading.preparation, made_of=tuple(record.input))
+    state = RunState(
+        source.names,
+        source.numbers,
+        weight_column=reading.choosing.weight_column,
+        times=reading.choosing.times,
+        preparation=reading.preparation,
+        made_of=tuple(record.input),
+    )
     return SharedPreparation(state, gathering.statistics)
 
 

@@ -58,8 +58,8 @@ class Reading:
             return reading
         shared = SharedFile.read(prepare)
         with usage():
-            shared.check(reading.chosen(), preparing)
-        return replace(reading, shared=shared)
+            shared.check(preparing)
+        return replace(reading, choosing=shared.completed_choice(choosing), shared=shared)
 
     @property
     def preparation(self) -> Preparation:
@@ -70,15 +70,8 @@ class Reading:
         """Whether no option says which columns are read, or how they are prepared."""
         return self.shared is None and replace(self, allow_overlap=False) == Reading(self.inputs)
 
-    def chosen(self) -> tuple[str, ...] | None:
-        if self.shared is not None:
-            return self.shared.content.state.to_read
-        names = self.choosing.columns
-        return None if names is None else tuple(name.strip() for name in names.split(","))
-
     def open(self) -> RowSource:
-        choice = asdict(self.choosing) | {"columns": self.chosen(), "keep": self.keep}
-        source = read_chunks(self.inputs, **choice, **asdict(self.parsing))
+        source = read_chunks(self.inputs, **asdict(self.choosing), keep=self.keep, **asdict(self.parsing))
         if self.shared is not None:
             self.shared.check_names(source)
         return source
@@ -118,12 +111,19 @@ class SharedFile:
         content = SharedPreparation.read(path)
         return cls(str(path), content, content.completed())
 
-    def check(self, columns: tuple[str, ...] | None, preparing: Preparing) -> None:
-        """Raises ValueError if an option contradicts the file."""
+    def completed_choice(self, choosing: Choosing) -> Choosing:
+        """The choice of columns, where the options leave it to the file."""
         state = self.content.state
-        how = asdict(state.preparation)
-        if columns is not None and columns != state.to_read:
-            raise ValueError(f"--columns is not as in {self.path}: leave it out, or prepare those columns")
+        return replace(
+            choosing,
+            columns=choosing.columns or (None if state.to_read is None else list(state.to_read)),
+            weight_column=choosing.weight_column or state.weight_column,
+            times=choosing.times or state.times,
+        )
+
+    def check(self, preparing: Preparing) -> None:
+        """Raises ValueError if an option contradicts the file."""
+        how = asdict(self.content.state.preparation)
         for name, value in preparing.given().items():
             if value != how[name]:
                 raise ValueError(
@@ -132,9 +132,9 @@ class SharedFile:
                 )
 
     def check_names(self, source: RowSource) -> None:
-        """Raises ValueError if the file or the rows have names of columns, but not both."""
-        known = self.content.state.columns
-        if (source.names is None) != (known is None) or source.n_dimensions != self.content.statistics.n_columns:
-            there = f"{source.n_dimensions} columns with{'out' if source.names is None else ''} names"
-            here = f"{self.content.statistics.n_columns} columns with{'out' if known is None else ''} names"
-            raise ValueError(f"the input has {there} but {self.path} is for {here}: prepare the same columns")
+        """Raises ValueError if the rows have other columns than the file."""
+        state = self.content.state
+        if (source.names, source.numbers) != (state.columns, state.numbers) or (
+            source.n_dimensions != self.content.statistics.n_columns
+        ):
+            raise ValueError(f"the columns are not those of {self.path}: leave --columns out, or prepare these columns")

@@ -24,6 +24,8 @@ def say_run(voice: Voice, record: Record, state: RunState, extra: list[tuple[str
 
 def _counts(counts: dict[str, Any], state: RunState) -> list[tuple[str, str]]:
     rows = f"{counts['rows']:,.12g}"
+    if "weight" in counts:
+        rows += f" of weight {counts['weight']:,.12g}"
     if counts.get("dropped"):
         direction = " or no direction" if state.preparation.metric != "euclidean" else ""
         rows += f", {counts['dropped']:,} of them left out for missing values{direction}"

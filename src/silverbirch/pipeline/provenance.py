@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..checks import as_flag
 from ..errors import ModelFileError
 from ..storage.container import Arrays, one_line, prefixed, under
 from .preparation import Preparation
@@ -21,6 +22,8 @@ class RunState:
     columns: tuple[str, ...] | None  # names; None for columns without names
     numbers: tuple[str, ...] | None = None  # of the chosen columns, if they have no names
     id_column: str | None = None
+    weight_column: str | None = None
+    times: bool = False  # whether dates, times and durations were read as seconds
     preparation: Preparation = field(default_factory=Preparation)
     record: dict[str, Any] = field(default_factory=dict)
     made_of: tuple[Fingerprint, ...] = ()  # the inputs whose rows are in the file; none if they are not known
@@ -40,6 +43,8 @@ class RunState:
             "columns": None if self.columns is None else list(self.columns),
             "numbers": None if self.numbers is None else list(self.numbers),
             "id_column": self.id_column,
+            "weight_column": self.weight_column,
+            "times": self.times,
             "prepared": self.preparation.changes_rows,
             "preparation": how,
             "record": self.record,
@@ -67,12 +72,22 @@ class RunState:
             if chosen is not None and len(chosen) != n_dimensions:
                 raise ValueError(f"it names {len(chosen)} columns of {n_dimensions}")
         id_column = None if run["id_column"] is None else str(run["id_column"])
+        weight_column = run.get("weight_column")  # files of version 0.2 and earlier have neither it nor times
+        times = as_flag(run.get("times", False), "times")
         preparation = Preparation.from_state(run["preparation"], under("run", arrays), n_dimensions, complete=complete)
         record = dict(run["record"])
         # Up to 0.3, a file of merged features says only which files were merged.
         inputs = [file for file in record.get("input", []) if "bytes" in file]
-        made_of = checked_fingerprints(run.get("made_of", inputs))
-        return cls(columns, numbers, id_column, preparation, record, made_of)
+        return cls(
+            columns=columns,
+            numbers=numbers,
+            id_column=id_column,
+            weight_column=None if weight_column is None else str(weight_column),
+            times=times,
+            preparation=preparation,
+            record=record,
+            made_of=checked_fingerprints(run.get("made_of", inputs)),
+        )
 
     @classmethod
     def of_file(
