@@ -144,7 +144,7 @@ def test_all_files_are_looked_at_before_the_first_is_merged(parts, tmp_path, mon
         (["--scale", "none"], "--scale none but"),
         (["--missing", "error"], "--missing error but"),
         (["--metric", "cosine"], "--metric cosine but"),
-        (["--columns", "x,y"], "the columns are not those of"),
+        (["--columns", "x,y"], "the input has 2 columns with names (x, y), but"),
     ],
 )
 def test_options_that_contradict_the_preparation_are_refused(options, words, parts, tmp_path):
