@@ -2,8 +2,8 @@
 
 preparation   -- fills missing values, scales columns, normalises rows: the same in every pass and every later run
 aggregation   -- first pass: inserts prepared chunks into the tree
-labelling     -- second pass: a label for every row, in input order
-labels        -- writes label files
+labelling     -- second pass: a label for every row, in input order; can be resumed
+labels        -- writes label files, folders of them, or to standard output
 provenance    -- what a run adds to a file: columns, preparation, record
 transformer   -- loads a model with its preparation as a scikit-learn pipeline
 record        -- the record of a run: versions, parameters, input, counts, times, memory
