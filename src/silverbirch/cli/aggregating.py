@@ -86,14 +86,17 @@ class Job:
             go_through(aggregation, stored, self.voice)
         self.model = aggregation.model
         tree = self.model.tree_
-        if source.weight_column is not None:
-            self.record.counts["weight"] = tree.n_points
-        self.record.counts |= asdict(aggregation.counts) | {
-            "columns": tree.features.n_dimensions,
-            "features": tree.n_leaves,
-            "rebuilds": tree.n_rebuilds,
-            "threshold": tree.threshold,
-        }
+        weight = {} if source.weight_column is None else {"weight": tree.n_points}
+        self.record.counts |= (
+            asdict(aggregation.counts)
+            | weight
+            | {
+                "columns": tree.features.n_dimensions,
+                "features": tree.n_leaves,
+                "rebuilds": tree.n_rebuilds,
+                "threshold": tree.threshold,
+            }
+        )
         return aggregation
 
     def merge(self) -> RunState:
