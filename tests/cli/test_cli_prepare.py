@@ -239,7 +239,7 @@ def test_a_checkpoint_of_another_preparation_is_refused(parts, tmp_path):
     command = ["cluster", parts[0], "--checkpoint", tmp_path / "state.sb", "--checkpoint-every", 0]
     too_many = [*command, "-k", 100, "--max-leaves", 100, "--prepare"]
     assert "-k 100 but there are" in refused(*too_many, tmp_path / "prep-0.sb")
-    assert "other prepare" in refused(*too_many, tmp_path / "prep-1.sb")
+    assert "other --prepare" in refused(*too_many, tmp_path / "prep-1.sb")
 
 
 # --- hostile files
