@@ -190,6 +190,9 @@ def test_preparations_that_do_not_go_together_are_not_joined(parts, tmp_path):
     a, b, c = (tmp_path / f"{name}.sb" for name in "abc")
     assert "--scale was none, not standard" in refused("prepare", a, b, "-o", tmp_path / "d.sb")
     assert "the columns are x, y, not x, y, z" in refused("prepare", a, c, "-o", tmp_path / "d.sb")
+    (tmp_path / "weighted.csv").write_text("x,y,w\n1,2,1\n3,4,2\n")
+    done("prepare", tmp_path / "weighted.csv", "--weight-column", "w", *CHOICES, "-o", tmp_path / "w.sb")
+    assert "has the weight column 'w' but" in refused("prepare", c, tmp_path / "w.sb", "-o", tmp_path / "d.sb")
     assert "is given twice" in refused("prepare", a, a, "-o", tmp_path / "d.sb")
     done("prepare", a, a, "--allow-overlap", "-o", tmp_path / "d.sb")
     assert SharedPreparation.read(tmp_path / "d.sb").statistics.rows == 1000
@@ -239,7 +242,7 @@ def test_a_checkpoint_of_another_preparation_is_refused(parts, tmp_path):
     command = ["cluster", parts[0], "--checkpoint", tmp_path / "state.sb", "--checkpoint-every", 0]
     too_many = [*command, "-k", 100, "--max-leaves", 100, "--prepare"]
     assert "-k 100 but there are" in refused(*too_many, tmp_path / "prep-0.sb")
-    assert "other prepare" in refused(*too_many, tmp_path / "prep-1.sb")
+    assert "other --prepare" in refused(*too_many, tmp_path / "prep-1.sb")
 
 
 # --- hostile files

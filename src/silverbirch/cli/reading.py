@@ -136,7 +136,7 @@ class SharedFile:
         if (source.names, source.numbers, source.n_dimensions) != (state.columns, state.numbers, n_columns):
             there, here = _described(source.n_dimensions, source.names), _described(n_columns, state.columns)
             raise ValueError(
-                f"the input has {there}, but {self.path} is for {here}: leave --columns out, or prepare the same columns"
+                f"the input has {there}, but {self.path} is for {here}: leave --columns out, or prepare these columns"
             )
 
 
