@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
 from ..model import AggregateModel
@@ -76,13 +76,12 @@ class Job:
     def aggregate(self) -> Aggregation:
         source = self.reading.open()
         self.record.input = self.reading.fingerprint(source)
-        self.outputs = replace(self.outputs, kept=source.kept)
         aggregation = Aggregation(source, self.model, self.reading.preparation)
         self._labelling = Labelling(self.resuming.journal(), self.voice.warn)
         passes = BothPasses(aggregation, self._labelling)
         self._stored = stored = StoredWork(passes, self.resuming, self.outputs, self._identity(), self.voice)
         stored.begin(input_names(source), self.reading.also_read)
-        self.outputs.check_types(source)
+        self.outputs.check_kept(source)
         with self.record.phase("aggregate"):
             go_through(aggregation, stored, self.voice)
         self.model = aggregation.model

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -60,13 +61,12 @@ def say_preparation(voice: Voice, record: Record, shared: SharedPreparation) -> 
     measured, found = record.measured(), shared.statistics
     names = shared.state.columns or tuple(map(str, range(found.n_columns)))
     missing = found.rows - found.values
-    how = shared.state.preparation
-    rows = [("rows", f"{found.rows:,.12g}"), ("prepared", f"missing {how.missing}, scale {how.scale}, {how.metric}")]
-    for name, *numbers in list(zip(names, found.mean, found.deviation, found.least, found.most, missing, strict=True))[
-        :_MOST_NAMES
-    ]:
-        mean, deviation, least, most, absent = numbers
-        text = f"{mean:.6g} ± {deviation:.6g}, {least:.6g} to {most:.6g}"
+    how, _ = shared.state.preparation.to_state()
+    options = " ".join(f"--{name} {value}" for name, value in how.items())
+    rows = [("rows", f"{found.rows:,.12g}"), ("prepared", options)]
+    columns = zip(names, found.mean, found.deviation, found.least, found.most, missing, strict=True)
+    for name, mean, deviation, least, most, absent in itertools.islice(columns, _MOST_NAMES):
+        text = f"{mean:.6g} ± {deviation:.6g}, {least:.6g} to {most:.6g}" if least <= most else "no value"
         rows.append((name, text + (f", {absent:,.12g} missing" if absent else "")))
     if found.n_columns > _MOST_NAMES:
         rows.append(("…", f"{found.n_columns:,} columns in all"))

@@ -103,6 +103,8 @@ class RunState:
         """What is prepared differently, so that the features cannot be merged; None if nothing is."""
         if self.to_read != other.to_read:
             return f"the columns are {_listed(self.to_read)}, not {_listed(other.to_read)}"
+        if self.times != other.times:
+            return f"--times was {'' if self.times else 'not '}given"
         own, others = self.preparation, other.preparation
         for name in ("missing", "scale", "metric"):
             if getattr(own, name) != getattr(others, name):
