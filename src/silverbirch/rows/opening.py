@@ -59,8 +59,8 @@ def rows_of_table(X: Any) -> Rows:
     source = source_of(X)
     if source.weight_column is not None:
         raise ValueError(
-            f"{parameter('weight_column', source.weight_column)} gives weights to a tree or a model: here, leave it out "
-            f"and pass the weights by {parameter('weights')}"
+            f"{parameter('weight_column', source.weight_column)} gives weights to a tree or a model: here, leave it"
+            f" out and pass the weights by {parameter('weights')}"
         )
     return np.concatenate(list(source))
 
