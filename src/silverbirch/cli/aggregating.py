@@ -11,6 +11,7 @@ from ..model.labelled import LeafCounter
 from ..pipeline.aggregation import Aggregation
 from ..pipeline.labelling import BothPasses, Labelling
 from ..pipeline.merging import FeatureFiles, Merging
+from ..pipeline.prepared_source import PreparedSource
 from ..pipeline.provenance import RunState
 from ..pipeline.record import Record
 from ..rows import Position
@@ -20,7 +21,7 @@ from ..tree import CFTree
 from .console import Voice
 from .options import Resuming
 from .outputs import Outputs, input_names
-from .progress import Divided, pass_progress
+from .progress import Divided, model_progress, pass_progress
 from .reading import Reading, feature_files
 from .results import write_labels
 from .storing import StoredWork
@@ -76,6 +77,7 @@ class Job:
     def aggregate(self) -> Aggregation:
         source = self.reading.open()
         self.record.input = self.reading.fingerprint(source)
+        self.model._check_can_refine(source)
         aggregation = Aggregation(source, self.model, self.reading.preparation)
         self._labelling = Labelling(self.resuming.journal(), self.voice.warn)
         passes = BothPasses(aggregation, self._labelling)
@@ -85,14 +87,17 @@ class Job:
         with self.record.phase("aggregate"):
             go_through(aggregation, stored, self.voice)
         self.model = aggregation.model
+        if self.model.refine:
+            with self.record.phase("refine"), model_progress(self.voice.shows_progress, self.model):
+                self.model._refine(PreparedSource(source, aggregation.preparation))
         tree = self.model.tree_
         weight = {} if source.weight_column is None else {"weight": tree.n_points}
         self.record.counts |= (
             asdict(aggregation.counts)
             | weight
             | {
-                "columns": tree.features.n_dimensions,
-                "features": tree.n_leaves,
+                "columns": self.model.n_features_in_,
+                "features": len(self.model.features_),
                 "rebuilds": tree.n_rebuilds,
                 "threshold": tree.threshold,
             }
@@ -126,7 +131,8 @@ class Job:
 
     def _tree(self) -> dict[str, Any]:
         """What decides the tree, apart from the rows; the cut and the linkage may change."""
-        return {"tree": parameters_of(self.model._new_tree())}
+        more = {"projection": self.model.projection, "refine": self.model.refine}
+        return {"tree": parameters_of(self.model._new_tree()) | more}
 
     def run_state(self, aggregation: Aggregation) -> RunState:
         choosing = self.reading.choosing
