@@ -110,7 +110,8 @@ def _saying_how_to_label_later(job: Job, cutting: Cutting) -> Iterator[None]:
         if written := [str(path) for path in paths.values() if path is not None]:
             error.add_note(f"written: {', '.join(written)}")
         if (model := paths["model"]) is not None:
-            command = ["silverbirch", "cut", str(model), *job.reading.inputs, *cutting.words(), "--labels", "FILE"]
+            rows = [*job.reading.inputs, *job.reading.parsing.words()]
+            command = ["silverbirch", "cut", str(model), *rows, *cutting.words(), "--labels", "FILE"]
             error.add_note(f"label later: {shlex.join(command)}")
         if job.resuming.checkpoint is not None:
             error.add_note(f"or run the same command again, which continues from {job.resuming.checkpoint}")

@@ -4,7 +4,7 @@ Options that go together are the fields of a dataclass, a group: see `grouping`.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -301,6 +301,19 @@ class Parsing:
     header: Header = True
     encoding: Encoding = None
     comment: Comment = None
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The options that are not at their defaults."""
+        return {name: value for name, value in asdict(self).items() if value != getattr(Parsing, name)}
+
+    def words(self) -> list[str]:
+        """The options as words of a command line, without defaults."""
+        return [
+            word
+            for name, value in self.given.items()
+            for word in (["--no-header"] if name == "header" else [f"--{name}", value])
+        ]
 
 
 @dataclass(frozen=True)
