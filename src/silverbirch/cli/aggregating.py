@@ -14,6 +14,7 @@ from ..pipeline.merging import FeatureFiles, Merging
 from ..pipeline.prepared_source import PreparedSource
 from ..pipeline.provenance import RunState
 from ..pipeline.record import Record
+from ..pipeline.sources import abridged
 from ..rows import Position
 from ..storage.checkpoint import Resumable
 from ..storage.tree import parameters_of
@@ -110,7 +111,7 @@ class Job:
         self.record.input = files.fingerprint
         self.model.set_params(metric=files.state.preparation.metric)
         merging = Merging(files, self.model)
-        identity = {"input": self.record.input} | self._tree()
+        identity = {"input": abridged(self.record.input)} | self._tree()
         stored = StoredWork(merging, self.resuming, self.outputs, identity, self.voice)
         stored.begin(files.paths)
         with self.record.phase("merge"):
@@ -127,7 +128,7 @@ class Job:
         )
 
     def _identity(self) -> dict[str, Any]:
-        return {"input": self.record.input, "preparation": self.reading.identity()} | self._tree()
+        return {"input": abridged(self.record.input), "preparation": self.reading.identity()} | self._tree()
 
     def _tree(self) -> dict[str, Any]:
         """What decides the tree, apart from the rows; the cut and the linkage may change."""
