@@ -96,6 +96,7 @@ def _block(
             if name in plain:
                 column = numbers[len(arrays)]
                 column[:] = numbers_of(array, name, times=wanted.times)
-                array = pa.Array.from_buffers(kind, len(column), [None, pa.py_buffer(column)])
-            arrays.append(array)
+                arrays.append(pa.Array.from_buffers(kind, len(column), [None, pa.py_buffer(column)]))
+            else:
+                arrays.append(pa.concat_arrays([array]))  # a copy
     return pa.record_batch(arrays, names=names)
