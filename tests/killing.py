@@ -3,12 +3,13 @@
     arguments   of the command, {out} is replaced by the folder of its outputs
     out         a folder to make the folders of outputs in
     checkpoint  the checkpoint file
+    file        the file that a kill in the phase of interest leaves: the checkpoint, or a file beside it
     kills       the least number of kills with SIGKILL, at random moments of the run; kills continue until a third of
-                them have left a checkpoint
+                them have left that file
     seed        of those moments
 
 Each attempt is a fork of this process, which has finished its imports, so that kills hit the work. A run that ends
-before its kill is started again. Prints JSON: the number of kills, the number of kills that left a checkpoint, and the
+before its kill is started again. Prints JSON: the number of kills, the number of kills that left the file, and the
 folders of outputs; the first folder is that of an undisturbed run.
 """
 
@@ -60,21 +61,24 @@ def main():
 
     def is_complete(folder):
         """Whether the run was killed after all its work: the outputs exist and the checkpoint is gone."""
-        return not os.path.exists(job["checkpoint"]) and set(os.listdir(folder)) == made
+        return not os.path.exists(job["checkpoint"]) and files_in(folder) == made
 
-    made = set(os.listdir(folders[0]))
+    def files_in(folder):
+        return {str(path.relative_to(folder)) for path in Path(folder).rglob("*") if path.is_file()}
+
+    made = files_in(folders[0])
     resumable = ["--quiet", "--checkpoint", job["checkpoint"], "--checkpoint-every", "0"]
     arguments = next_arguments()
-    killed = with_checkpoint = 0
-    while killed < job["kills"] or with_checkpoint < job["kills"] / 3:
+    killed = with_file = 0
+    while killed < job["kills"] or with_file < job["kills"] / 3:
         assert killed < 20 * job["kills"]
         if attempt([*arguments, *resumable], chance.uniform(0, usual)) or is_complete(folders[-1]):
             arguments = next_arguments()
         else:
             killed += 1
-            with_checkpoint += os.path.exists(job["checkpoint"])
+            with_file += os.path.exists(job["file"])
     assert attempt([*arguments, *resumable])
-    print(json.dumps({"kills": killed, "with_checkpoint": with_checkpoint, "folders": folders}))
+    print(json.dumps({"kills": killed, "with_file": with_file, "folders": folders}))
 
 
 main()

@@ -1,6 +1,7 @@
 """Tables for the readers, written in every format by other libraries."""
 
 import bz2
+import decimal
 import gzip
 import io
 import json
@@ -43,7 +44,7 @@ def write(table, path):
         csv.write_csv(arrow, text, csv.WriteOptions(delimiter="\t" if ".tsv" in name else ","))
         path.write_bytes(compressed(text.getvalue(), name))
     elif ".jsonl" in name:
-        text = "".join(json.dumps(row) + "\n" for row in arrow.to_pylist())
+        text = "".join(json.dumps(row, default=in_json) + "\n" for row in arrow.to_pylist())
         path.write_bytes(compressed(text.encode(), name))
     elif name.endswith(".arrows"):
         with pa.ipc.new_stream(str(path), arrow.schema) as writer:
@@ -51,6 +52,10 @@ def write(table, path):
     else:
         feather.write_feather(arrow, str(path), chunksize=133)
     return path
+
+
+def in_json(value):
+    return float(value) if isinstance(value, decimal.Decimal) else str(value)
 
 
 def compressed(data, name):

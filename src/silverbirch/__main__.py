@@ -2,8 +2,8 @@
 
 Imports take longest at the start, so they are made when everything is ready for signals. A signal to end (Ctrl-C,
 SIGTERM, SIGHUP) removes what is half written, says so, and ends the process by that signal: shells see 128 + its
-number. The handler raises no exception, because libraries may swallow it. Without the extra `cli`, one line says what
-to install.
+number. The handler raises no exception, because libraries may swallow it. A pipe whose reader has gone (SIGPIPE, as in
+`| head`) ends the process silently. Without the extra `cli`, one line says what to install.
 """
 
 from __future__ import annotations
@@ -19,11 +19,13 @@ if TYPE_CHECKING:
     from types import FrameType
 
 _TO_END = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+_READER_GONE = [signal.SIGPIPE] if hasattr(signal, "SIGPIPE") else []
 _ERASE_BAR = b"\r\x1b[2K\x1b[?25h"  # and show the cursor, which a progress bar hides
 
 
 def main() -> None:
     ready = [number for number in _TO_END if signal.getsignal(number) != signal.SIG_IGN]  # nohup ignores SIGHUP
+    ready += _READER_GONE  # which Python itself ignores
     _end_on(ready, cleanup=lambda: None)
     _silence_libraries()
     try:
@@ -43,8 +45,9 @@ def main() -> None:
 def _end_on(signals: list[int], cleanup: Callable[[], None]) -> None:
     def end(number: int, frame: FrameType | None) -> None:
         cleanup()
-        with suppress(OSError):  # the terminal may be gone
-            os.write(2, (_ERASE_BAR if os.isatty(2) else b"") + b"Error: interrupted\n")
+        if number not in _READER_GONE:
+            with suppress(OSError):  # the terminal may be gone
+                os.write(2, (_ERASE_BAR if os.isatty(2) else b"") + b"Error: interrupted\n")
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
 

@@ -62,10 +62,10 @@ def test_demo_overwrites_nothing_without_force(tmp_path):
 
 
 def test_more_clusters_than_leaves_fails_with_one_line(tmp_path):
-    done = silverbirch("demo", "--rows", 2_000, "--max-leaves", 50, "-o", tmp_path)
+    done = silverbirch("demo", "--rows", 2_000, "-k", 50, "--max-leaves", 50, "-o", tmp_path)
     assert done.returncode == 1
     assert done.stderr.strip().count("\n") == 0
-    assert "-k 500 but there are" in done.stderr
+    assert "-k 50 but there are" in done.stderr
 
 
 def test_wrong_usage_has_exit_code_2():

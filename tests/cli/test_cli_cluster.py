@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 import silverbirch as sb
 from commands import silverbirch
-from silverbirch.cli import results
+from silverbirch.pipeline.labelling import Labelling
 
 NAMES = list("xyz")
 
@@ -308,13 +308,13 @@ def test_a_value_too_large_is_named_by_its_place_whatever_the_pass(value, option
 
 @pytest.mark.parametrize("count", [3000, 2500])
 def test_rows_that_change_between_the_passes_get_no_labels(count, tmp_path, monkeypatch):
-    label_rows = results.label_rows
+    label = Labelling.run
 
     def change_and_label(*arguments, **options):
         np.save(tmp_path / "rows.npy", blobs(count, seed=1))
-        return label_rows(*arguments, **options)
+        return label(*arguments, **options)
 
-    monkeypatch.setattr(results, "label_rows", change_and_label)
+    monkeypatch.setattr(Labelling, "run", change_and_label)
     np.save(tmp_path / "rows.npy", blobs())
     result = silverbirch("cluster", tmp_path / "rows.npy", "-k", 3, "--labels", tmp_path / "labels.npy")
     assert result.exit_code == 1

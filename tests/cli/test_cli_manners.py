@@ -123,8 +123,8 @@ def same_files(rows, model, folder):
         "two outputs of one name": ["cluster", rows, "-k", 3, "--model", folder / "a.sb", "--record", folder / "a.sb"],
         "an output that is the checkpoint": ["cluster", rows, "--model", folder / "a", "--checkpoint", folder / "a"],
         "merged over its parts": ["merge", model, "-o", model],
-        "a page over its model": ["report", model, "-o", model],
-        "a page over the model that is cut": ["cut", model, "-k", 2, "--report", model],
+        "a page over its model": ["report", model, "-o", folder / "link.html"],
+        "a page over the model that is cut": ["cut", model, "-k", 2, "--report", folder / "link.html"],
         "labels of a cut over the rows": ["cut", model, "-k", 2, rows, "--labels", rows],
     }
 
@@ -132,6 +132,7 @@ def same_files(rows, model, folder):
 @pytest.mark.parametrize("case", same_files("", "", Path()))
 def test_no_file_serves_two_purposes_not_even_by_force(case, rows, model, tmp_path):
     (tmp_path / "link.npy").symlink_to(rows)
+    (tmp_path / "link.html").symlink_to(model)
     command = same_files(rows, model, tmp_path)[case]
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
     result = silverbirch(*command, "--force")

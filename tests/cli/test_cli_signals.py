@@ -131,6 +131,15 @@ def test_the_terminal_is_left_without_a_bar_and_with_its_cursor(many_rows):
     assert shown.endswith(b"Error: interrupted\r\n")
 
 
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_output_that_nobody_reads_ends_the_process_silently(options, tmp_path):
+    np.save(tmp_path / "rows.npy", np.random.default_rng(0).normal(size=(300, 2)))
+    process = started(["cluster", tmp_path / "rows.npy", "-k", "3", *options])
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    assert process.wait(60) == -signal.SIGPIPE
+
+
 # --- warnings
 
 

@@ -17,8 +17,8 @@ from pyarrow import feather, parquet
 
 from silverbirch.pipeline.labels import LEFT_OUT, label_writer
 
-WITH_IDS = [".parquet", ".arrow", ".feather", ".csv", ".csv.gz", ".csv.zst", ".tsv", ".tsv.gz", ".tsv.zst"]
-ALL = [*WITH_IDS, ".npy"]
+WITH_COLUMNS = [".parquet", ".arrow", ".feather", ".csv", ".csv.gz", ".csv.zst", ".tsv", ".tsv.gz", ".tsv.zst"]
+ALL = [*WITH_COLUMNS, ".npy"]
 PLACES = ["Zürich", 'the "Hague"', "A,B", "tab\there", "two\nlines", "cr\rhere", "007", "", None, " spaced ", "日本"]
 
 
@@ -27,6 +27,11 @@ def written(path, chunks, **options):
         for chunk in chunks:
             out.write(*chunk)
     return path
+
+
+def named(**columns):
+    """Columns beside the labels."""
+    return pa.RecordBatch.from_arrays([pa.array(values) for values in columns.values()], names=list(columns))
 
 
 def read_back(path):
@@ -60,18 +65,18 @@ def test_labels_come_back_in_order_whatever_the_chunks(suffix, tmp_path):
 def test_rows_left_out_are_null_and_noise_stays_minus_one(suffix, ids, tmp_path):
     if suffix == ".npy":
         ids = None
-    chunk = (np.array([-1, LEFT_OUT, 3, LEFT_OUT, 0]), None if ids is None else pa.array(ids))
-    path = written(tmp_path / f"labels{suffix}", [chunk, chunk], id_name=None if ids is None else "id")
+    chunk = (np.array([-1, LEFT_OUT, 3, LEFT_OUT, 0]), None if ids is None else named(id=ids))
+    path = written(tmp_path / f"labels{suffix}", [chunk, chunk], columns=[] if ids is None else ["id"])
     found = read_back(path)["label"].to_numpy(dtype=np.float64, na_value=np.nan)
     left_out = LEFT_OUT if suffix == ".npy" else np.nan
     np.testing.assert_array_equal(found, [-1, left_out, 3, left_out, 0] * 2)
 
 
-@pytest.mark.parametrize("suffix", WITH_IDS)
+@pytest.mark.parametrize("suffix", WITH_COLUMNS)
 def test_whole_number_ids_come_first_under_their_own_name(suffix, tmp_path):
     ids = np.array([5, -3, 2**53 + 1])
-    chunks = [([1, 0], pa.array(ids[:2])), (np.array([2]), pa.array(ids[2:]))]
-    frame = read_back(written(tmp_path / f"labels{suffix}", chunks, id_name="number"))
+    chunks = [([1, 0], named(number=ids[:2])), (np.array([2]), named(number=ids[2:]))]
+    frame = read_back(written(tmp_path / f"labels{suffix}", chunks, columns=["number"]))
     assert list(frame.columns) == ["number", "label"]
     np.testing.assert_array_equal(frame["number"], ids)
     assert frame["label"].tolist() == [1, 0, 2]
@@ -79,7 +84,9 @@ def test_whole_number_ids_come_first_under_their_own_name(suffix, tmp_path):
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv"])
 def test_text_ids_are_quoted_where_they_must_be_so_that_any_reader_finds_them_again(suffix, tmp_path):
-    path = written(tmp_path / f"l{suffix}", [(np.arange(len(PLACES)), pa.array(PLACES))], id_name='the "place",\n')
+    place = 'the "place",\n'
+    chunks = [(np.arange(len(PLACES)), named(**{place: PLACES}))]
+    path = written(tmp_path / f"l{suffix}", chunks, columns=[place])
     with path.open(newline="", encoding="utf-8") as file:
         header, *lines = csv.reader(file, delimiter="\t" if suffix == ".tsv" else ",")
     assert header == ['the "place",\n', "label"]
@@ -93,30 +100,30 @@ def test_text_ids_are_quoted_where_they_must_be_so_that_any_reader_finds_them_ag
     "ids",
     [
         pa.array(PLACES),
-        pa.array(PLACES).dictionary_encode(),
-        pa.chunked_array([PLACES[:3], PLACES[3:]]),
         pa.array(np.arange(11), pa.uint16()),
         pa.array(np.arange(11), pa.timestamp("ns", "UTC")),
         pa.array([b"\x00\xff"] * 11),
         pa.array([None] * 11),
+        pa.array([[1.5, None], []] + [None] * 9),
+        pa.array([{"a": 1, "b": "x"}] * 11),
     ],
     ids=lambda ids: str(ids.type),
 )
 def test_arrow_ids_keep_type_and_values(suffix, ids, tmp_path):
-    path = written(tmp_path / f"l{suffix}", [(np.arange(11), ids), (np.arange(11), ids)], id_name="id")
+    chunk = (np.arange(11), named(id=ids))
+    path = written(tmp_path / f"l{suffix}", [chunk, chunk], columns=["id"])
     table = parquet.read_table(path) if suffix == ".parquet" else feather.read_table(path)
-    plain = ids.combine_chunks() if isinstance(ids, pa.ChunkedArray) else ids
-    plain = plain.dictionary_decode() if isinstance(plain, pa.DictionaryArray) else plain
-    assert table["id"].type == plain.type
-    assert table["id"].to_pylist() == plain.to_pylist() * 2
+    assert table["id"].type == ids.type
+    assert table["id"].to_pylist() == ids.to_pylist() * 2
 
 
 def test_dates_and_fractions_lose_nothing_as_text(tmp_path):
     stamps = pa.array([0, 1, 10**18 + 1], pa.timestamp("ns"))
-    text = pd.read_csv(written(tmp_path / "l.csv", [(np.zeros(3, int), stamps)], id_name="when"), parse_dates=["when"])
+    chunk = (np.zeros(3, int), named(when=stamps))
+    text = pd.read_csv(written(tmp_path / "l.csv", [chunk], columns=["when"]), parse_dates=["when"])
     assert text["when"].astype("datetime64[ns]").astype(np.int64).tolist() == [0, 1, 10**18 + 1]
     values = np.random.default_rng(0).normal(size=50)
-    numbers = written(tmp_path / "n.csv", [(np.zeros(50, int), pa.array(values))], id_name="x")
+    numbers = written(tmp_path / "n.csv", [(np.zeros(50, int), named(x=values))], columns=["x"])
     np.testing.assert_array_equal([float(text) for text in pd.read_csv(numbers, dtype=str)["x"]], values)
 
 
@@ -126,7 +133,7 @@ def test_dates_and_fractions_lose_nothing_as_text(tmp_path):
 def test_any_text_as_an_id_comes_back_from_csv(tmp_path_factory, pairs):
     path = tmp_path_factory.mktemp("csv") / "l.csv"
     ids, labels = [i for i, _ in pairs], [label for _, label in pairs]
-    written(path, [(np.array(labels, dtype=int), pa.array(ids, pa.string()))], id_name="id")
+    written(path, [(np.array(labels, dtype=int), named(id=pa.array(ids, pa.string())))], columns=["id"])
     with path.open(newline="", encoding="utf-8") as file:
         assert list(csv.reader(file)) == [["id", "label"], *([i, str(label)] for i, label in pairs)]
 
@@ -231,38 +238,65 @@ def test_a_full_disk_is_told_with_the_name_of_the_file_and_leaves_nothing(suffix
 
 def test_ids_and_their_column_must_fit_the_file(tmp_path):
     with pytest.raises(ValueError, match="labels only"):
-        label_writer(tmp_path / "l.npy", id_name="id")
+        label_writer(tmp_path / "l.npy", columns=["id"])
     with pytest.raises(ValueError, match="rename"):
-        label_writer(tmp_path / "l.csv", id_name="label")
+        label_writer(tmp_path / "l.csv", columns=["id", "label"])
+    with pytest.raises(ValueError, match="'id' would be written twice"):
+        label_writer(tmp_path / "l.csv", columns=["id", "id"])
 
 
-@pytest.mark.parametrize("suffix", WITH_IDS)
+@pytest.mark.parametrize("suffix", WITH_COLUMNS)
 @pytest.mark.parametrize(
-    ("labels", "ids", "id_name", "match"),
+    ("labels", "kept", "columns", "match"),
     [
-        ([1, 2], pa.array([1]), "id", "1 ids but 2 labels"),
-        ([1, 2], None, "id", "both or neither"),
-        ([1], pa.array([1]), None, "both or neither"),
-        ([[1]], None, None, "one whole number for each row"),
-        ([0.5], None, None, "one whole number for each row"),
+        ([1, 2], named(id=[1]), ["id"], "1 rows beside 2 labels"),
+        ([1, 2], None, ["id"], "are none, not 'id'"),
+        ([1], named(id=[1]), [], "are 'id', not none"),
+        ([1], named(id=[1], x=[2]), ["x", "id"], "are 'id', 'x', not 'x', 'id'"),
+        ([[1]], None, [], "one whole number for each row"),
+        ([0.5], None, [], "one whole number for each row"),
     ],
 )
-def test_rows_that_do_not_fit_are_refused(suffix, labels, ids, id_name, match, tmp_path):
-    with pytest.raises(ValueError, match=match), label_writer(tmp_path / f"l{suffix}", id_name=id_name) as out:
-        out.write(labels, ids)
+def test_rows_that_do_not_fit_are_refused(suffix, labels, kept, columns, match, tmp_path):
+    with pytest.raises(ValueError, match=match), label_writer(tmp_path / f"l{suffix}", columns) as out:
+        out.write(labels, kept)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_ids_may_change_to_a_type_that_fits_but_text_never_becomes_a_number(tmp_path):
-    numbers, small, text = pa.array([1, 2]), pa.array([3, 4], pa.int8()), pa.array(["05", "06"])
-    path = written(tmp_path / "a.parquet", [([0, 0], numbers), ([0, 0], small)], id_name="id")
+def test_a_column_may_change_to_a_type_that_fits_but_text_never_becomes_a_number(tmp_path):
+    numbers, small, text = (
+        ([0, 0], named(id=[1, 2])),
+        ([0, 0], named(id=np.int8([3, 4]))),
+        ([0, 0], named(id=["05", "6"])),
+    )
+    path = written(tmp_path / "a.parquet", [numbers, small], columns=["id"])
     assert parquet.read_table(path)["id"].to_pylist() == [1, 2, 3, 4]
-    path = written(tmp_path / "b.parquet", [([0, 0], text), ([0, 0], numbers)], id_name="id")
-    assert parquet.read_table(path)["id"].to_pylist() == ["05", "06", "1", "2"]
-    with pytest.raises(ValueError, match="begins as int64 and continues as string"):
-        written(tmp_path / "c.parquet", [([0, 0], numbers), ([0, 0], text)], id_name="id")
-    with pytest.raises(ValueError, match="which has no text"):
-        written(tmp_path / "d.csv", [([0], pa.array([[1, 2]]))], id_name="id")
+    path = written(tmp_path / "b.parquet", [text, numbers], columns=["id"])
+    assert parquet.read_table(path)["id"].to_pylist() == ["05", "6", "1", "2"]
+    with pytest.raises(ValueError, match="'id' begins as int64 and continues as string"):
+        written(tmp_path / "c.parquet", [numbers, text], columns=["id"])
+    with pytest.raises(ValueError, match=r"'id' holds list.*which has no text"):
+        written(tmp_path / "d.csv", [([0], named(id=[[1, 2]]))], columns=["id"])
+
+
+@pytest.mark.parametrize("suffix", WITH_COLUMNS)
+def test_columns_stand_before_the_labels_in_the_order_given(suffix, tmp_path):
+    """The oracle is a table of pandas with the same columns."""
+    random = np.random.default_rng(1)
+    expected = pd.DataFrame({
+        "id": [f"r{i}" for i in range(700)],
+        "place": [f"{PLACES[i % 7]}!" for i in range(700)],
+        "x": random.normal(size=700),
+        "count": random.integers(0, 99, 700),
+        "label": random.integers(0, 9, 700),
+    })  # fmt: skip
+    columns = ["id", "place", "x", "count"]
+    chunks = [
+        (part["label"].to_numpy(), pa.RecordBatch.from_pandas(part[columns], preserve_index=False))
+        for part in (expected[:100], expected[100:101], expected[101:550], expected[550:])
+    ]
+    found = read_back(written(tmp_path / f"labels{suffix}", chunks, columns=columns))
+    pd.testing.assert_frame_equal(found, expected, check_dtype=False)
 
 
 def test_csv_and_npy_are_written_without_pyarrow_and_parquet_says_how_to_get_it(tmp_path):

@@ -28,7 +28,7 @@ def test_leftovers_are_found_beside_what_a_link_leads_to_and_files_of_others_sta
     (tmp_path / "labels.csv").symlink_to(tmp_path / "real" / "l.csv")
     for name in ("l.csv.12-345.part", "l.csv.12-a0ff.part", "l.csv.old.part", "l.csv", "xl.csv.12-345.part"):
         (tmp_path / "real" / name).touch()
-    remove_leftovers(tmp_path / "labels.csv")
+    remove_leftovers([tmp_path / "labels.csv", tmp_path / "nowhere" / "labels.csv"])
     assert {path.name for path in (tmp_path / "real").iterdir()} == {"l.csv.old.part", "l.csv", "xl.csv.12-345.part"}
 
 
@@ -38,7 +38,7 @@ def test_a_partial_file_that_is_being_written_is_no_leftover(tmp_path):
         file.write(b"whole")
         with new_file(path, force=True) as other:  # of another run, under another name
             other.write(b"other")
-            remove_leftovers(path)
+            remove_leftovers([path])
         assert path.read_bytes() == b"other"
         with pytest.raises(FileExistsError), new_file(path):
             pass

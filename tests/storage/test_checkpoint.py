@@ -69,36 +69,81 @@ JOBS = {
 }
 
 
-@pytest.mark.parametrize("job", JOBS)
-def test_a_run_killed_at_random_moments_ends_with_the_same_bits(job, tmp_path):
-    make, arguments = JOBS[job]
-    data, out = tmp_path / "data", tmp_path / "out"
-    data.mkdir()
+def same_after_kills(arguments, tmp_path, beside=""):
+    """Kills the command again and again; its outputs must have the same bytes as those of an undisturbed run.
+
+    A third of the kills leave the checkpoint, or the file whose name has `beside` after that of the checkpoint.
+    """
+    out, checkpoint = tmp_path / "out", tmp_path / "state.sb"
     out.mkdir()
-    make(data)
     plan = {
-        "arguments": [argument.replace("{data}", str(data)) for argument in arguments],
+        "arguments": list(map(str, arguments)),
         "out": str(out),
-        "checkpoint": str(tmp_path / "state.sb"),
+        "checkpoint": str(checkpoint),
+        "file": f"{checkpoint}{beside}",
         "kills": KILLS,
         "seed": 7,
     }
+    before = {path.name for path in tmp_path.iterdir()}
     command = [sys.executable, str(KILLING)]
     done = subprocess.run(command, input=json.dumps(plan), capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert told["kills"] >= KILLS
-    assert told["with_checkpoint"] >= KILLS / 3
+    assert told["with_file"] >= KILLS / 3
 
     undisturbed, *killed = map(Path, told["folders"])
-    made = {path.name for path in undisturbed.iterdir()}
-    assert len(made) > 1
-    for name in made - {"run.json"}:  # the record has times
-        expected = (undisturbed / name).read_bytes()
-        assert all((folder / name).read_bytes() == expected for folder in killed)
-    # Neither the checkpoint nor anything half written is left.
-    assert {path.name for path in tmp_path.iterdir()} == {"data", "out"}
-    assert all({path.name for path in folder.iterdir()} == made for folder in killed)
+    expected = contents(undisturbed)
+    assert expected
+    for folder in killed:
+        found = contents(folder)
+        assert found.keys() == expected.keys()  # nothing half written is left
+        assert all(found[name] == expected[name] for name in expected if name != "run.json")  # it has times
+    assert {path.name for path in tmp_path.iterdir()} == before  # nor the checkpoint
+
+
+def contents(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_a_run_killed_at_random_moments_ends_with_the_same_bits(job, tmp_path):
+    make, arguments = JOBS[job]
+    data = tmp_path / "data"
+    data.mkdir()
+    make(data)
+    same_after_kills([argument.replace("{data}", str(data)) for argument in arguments], tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("command", "labels"),
+    [
+        ("cluster", ["--labels", "{out}/labels.parquet", "--keep", "id,place"]),
+        ("cluster", ["--labels", "{out}/labels/", "--keep", "place"]),
+        ("cut", ["--labels", "{out}/labels.parquet"]),
+        ("cut", ["--labels", "{out}/labels.csv.gz", "--keep", "place"]),
+    ],
+)
+def test_a_labelling_pass_killed_at_random_moments_ends_with_the_same_bits(command, labels, tmp_path):
+    """Few leaves for many rows: most kills hit the second pass."""
+    data = tmp_path / "data"
+    for number in range(6):
+        X = rows(20_000, 3, number, holes=0.001)
+        columns = {
+            "id": np.arange(20_000),
+            "place": [f"p{row % 9}" for row in range(20_000)],
+            "x": X[:, 0],
+            "y": X[:, 1],
+        }
+        file = data / f"part={number}" / "rows.parquet"
+        file.parent.mkdir(parents=True)
+        pq.write_table(pa.table(columns), file)
+    choice = ["--columns", "x,y", "--missing", "drop", "--max-leaves", "2000"]
+    arguments = ["cluster", data, "-k", "5", *choice, "--model", "{out}/run.sb"]
+    if command == "cut":
+        assert silverbirch("cluster", data, *choice, "--model", tmp_path / "run.sb").exit_code == 0
+        arguments = ["cut", tmp_path / "run.sb", data, "-k", "5"]
+    same_after_kills([*arguments, *labels], tmp_path, beside=".leaves")
 
 
 @pytest.fixture

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
 from ..model import AggregateModel
+from ..model.labelled import LeafCounter
 from ..pipeline.aggregation import Aggregation
-from ..pipeline.labels import check_labels
+from ..pipeline.labelling import BothPasses, Labelling
 from ..pipeline.preparation import Preparation
 from ..pipeline.provenance import RunState
 from ..pipeline.record import Record
-from ..plot import check_drawing
 from ..rows import RowSource, read_chunks
-from ..storage.atomic import check_free, remove_leftovers
-from ..storage.checkpoint import Checkpoint
-from ..storage.locks import one_run_only
 from ..storage.tree import parameters_of
 from .console import Voice
 from .options import Choosing, Parsing, Resuming
+from .outputs import Outputs, input_names
 from .progress import pass_progress
+from .results import write_labels
+from .storing import StoredWork
 
 
 @dataclass(frozen=True)
@@ -34,58 +30,21 @@ class Reading:
     choosing: Choosing = field(default_factory=Choosing)
     preparation: Preparation = field(default_factory=Preparation)
     parsing: Parsing = field(default_factory=Parsing)
+    keep: tuple[str, ...] = ()
 
     def chosen(self) -> tuple[str, ...] | None:
         names = self.choosing.columns
         return None if names is None else tuple(name.strip() for name in names.split(","))
 
     def open(self) -> RowSource:
-        return read_chunks(self.inputs, **asdict(self.choosing) | {"columns": self.chosen()}, **asdict(self.parsing))
+        choice = asdict(self.choosing) | {"columns": self.chosen(), "keep": self.keep}
+        return read_chunks(self.inputs, **choice, **asdict(self.parsing))
 
     def parameters(self) -> dict[str, Any]:
         """What decides the rows, for the record; of the options for parsing those that were given."""
         given = {name: value for name, value in asdict(self.parsing).items() if value != getattr(Parsing, name)}
-        return asdict(self.choosing) | given | self.preparation.to_state()[0]
-
-
-@dataclass(frozen=True)
-class Outputs:
-    """The files to write, by purpose; None for files that are not requested.
-
-    Raises ValueError if a name does not fit what the file is to hold.
-    """
-
-    paths: dict[str, Path | None]
-    force: bool
-    id_column: str | None = None
-
-    def __post_init__(self) -> None:
-        if (labels := self.paths.get("labels")) is not None:
-            check_labels(labels, self.id_column)
-        if (page := self.paths.get("report")) is not None and page.suffix.lower() not in (".html", ".htm"):
-            raise ValueError(f"cannot write a report to {page}: a report is HTML, so the name must end in .html")
-
-    def wanted(self) -> dict[str, str]:
-        return {name: str(path) for name, path in self.paths.items() if path is not None}
-
-    def check(self, read: Iterable[str], *, own: Sequence[str] = (), checkpoint: Path | None = None) -> None:
-        """Checks all outputs before any work.
-
-        No file may be both read and written, or written for two purposes, not even with --force. A resumed run may
-        overwrite `own`, the outputs of its first part.
-        """
-        purposes = {os.path.realpath(path): "an input" for path in read}
-        written = self.wanted()
-        if checkpoint is not None:
-            check_free(checkpoint, force=True)
-            written["checkpoint"] = str(checkpoint)
-        for name, path in written.items():
-            if (before := purposes.setdefault(os.path.realpath(path), f"the {name}")) != f"the {name}":
-                raise ValueError(f"{path} is {before} and would also be the {name}: give each file its own name")
-        for path in self.wanted().values():
-            check_free(path, self.force or path in own)
-        if self.paths.get("report") is not None:
-            check_drawing()
+        kept = {"keep": list(self.keep)} if self.keep else {}
+        return asdict(self.choosing) | given | kept | self.preparation.to_state()[0]
 
 
 @dataclass
@@ -98,36 +57,22 @@ class Job:
     record: Record
     voice: Voice
     resuming: Resuming
-
-    @contextmanager
-    def resumable(self) -> Iterator[None]:
-        """Refuses a second run on the same checkpoint; removes the checkpoint when all outputs are written."""
-        path = self.resuming.checkpoint
-        if path is None:
-            yield
-            return
-        check_free(path, force=True)
-        with one_run_only(path):
-            yield
-            path.unlink(missing_ok=True)
+    _labelling: Labelling = field(init=False)
+    _stored: StoredWork | None = None  # the passes over rows; the merge of features is not stored
 
     def aggregate(self) -> Aggregation:
         source = self.reading.open()
         self.record.input = source.fingerprint() or []
         aggregation = Aggregation(source, self.model, self.reading.preparation)
-        checkpoint = self._checkpoint()
-        own = [] if checkpoint is None else checkpoint.resume(aggregation)
-        self.outputs.check((file["name"] for file in self.record.input), own=own, checkpoint=self.resuming.checkpoint)
-        if checkpoint is not None:  # left by a killed run
-            for path in (str(checkpoint.path), *checkpoint.outputs):
-                remove_leftovers(path)
-        if aggregation.rows:
-            self.voice.say(f"resuming after {aggregation.progress}, from {self.resuming.checkpoint}")
+        self._labelling = Labelling(self.resuming.journal(), self.voice.warn)
+        passes = BothPasses(aggregation, self._labelling)
+        self._stored = stored = StoredWork(passes, self.resuming, self.outputs, self._identity(), self.voice)
+        stored.begin(input_names(source))
+        self.outputs.check_types(source)
         with self.record.phase("aggregate"):
-            self._pass(aggregation, checkpoint)
+            self._pass(aggregation, stored)
         self.model = aggregation.model
-        if checkpoint is not None:  # the outputs are written from here on
-            checkpoint.write(aggregation)
+        stored.store_now()  # the outputs are written from here on
         tree = self.model.tree_
         self.record.counts |= asdict(aggregation.counts) | {
             "columns": tree.features.n_dimensions,
@@ -137,29 +82,32 @@ class Job:
         }
         return aggregation
 
-    def _pass(self, aggregation: Aggregation, checkpoint: Checkpoint | None) -> None:
+    def _pass(self, aggregation: Aggregation, stored: StoredWork) -> None:
         with pass_progress(self.voice.shows_progress, aggregation.source) as progress:
 
             def after_chunk(now: Aggregation) -> None:
                 progress.update(now.stage, now.rows, now.position, now.tree)
-                if checkpoint is not None:
-                    checkpoint(now)
+                stored.store()
 
             aggregation.run(after_chunk)
 
-    def _checkpoint(self) -> Checkpoint | None:
-        """The checkpoint. Its identity holds what decides the tree; the cut and the linkage may change."""
-        if self.resuming.checkpoint is None:
-            return None
-        identity = {
+    def label(self, aggregation: Aggregation, counter: LeafCounter) -> dict[str, int]:
+        """Labels the rows that were aggregated; returns their counts."""
+        assert self._stored is not None
+        return write_labels(
+            self._labelling, aggregation.source, aggregation.preparation, self.model, self._stored, self.voice, counter
+        )
+
+    def _identity(self) -> dict[str, Any]:
+        """What decides the tree; the cut and the linkage may change, and the columns beside the labels."""
+        preparation = self.reading.parameters()
+        for beside in ("id_column", "keep"):
+            preparation.pop(beside, None)
+        return {
             "input": self.record.input,
-            "preparation": {name: value for name, value in self.reading.parameters().items() if name != "id_column"},
+            "preparation": preparation,
             "tree": parameters_of(self.model._new_tree()),
         }
-        outputs = list(self.outputs.wanted().values())
-        return Checkpoint(
-            self.resuming.checkpoint, self.resuming.checkpoint_every, identity, outputs, warn=self.voice.warn
-        )
 
     def run_state(self, aggregation: Aggregation) -> RunState:
         names = aggregation.source.names

@@ -14,11 +14,13 @@ from ..pipeline.preparation import Preparation
 from ..pipeline.provenance import RunState
 from ..pipeline.record import Record
 from . import options
-from .aggregating import Job, Outputs, Reading
+from .aggregating import Job, Reading
 from .console import Voice, usage
 from .cutting import Cutting
 from .features import insert_features, read_features
-from .results import write_labels, write_model, write_page, write_record
+from .outputs import Outputs, columns_beside
+from .results import write_model, write_page, write_record
+from .storing import resumable
 from .summary import say_clusters
 
 _FEATURES = ".sb"
@@ -32,9 +34,9 @@ def cluster(
     preparing: options.Preparing,
     aggregating: options.Aggregating,
     linking: options.Linking,
+    labelling: options.Labelling,
     resuming: options.Resuming,
     talking: options.Talking,
-    labels: options.Labels = None,
     model: options.Model = None,
     page: options.Page = None,
     record: options.RecordFile = None,
@@ -58,7 +60,8 @@ def cluster(
       silverbirch cluster all.sb -k 500 --model run.sb      # features from `aggregate` and `merge`
     """
     with usage():
-        cutting.check(labels)
+        cutting.check(labelling.labels)
+        labelling.check(talking.as_json)
         if cutting.clusters is not None and cutting.clusters > aggregating.max_leaves:
             raise ValueError(f"-k {cutting.clusters} but at most {aggregating.max_leaves} features: raise --max-leaves")
         parameters = asdict(aggregating) | {"max_memory": model_memory(aggregating.max_memory)}
@@ -70,14 +73,15 @@ def cluster(
             **parameters,
         )
         estimator._new_tree()  # checks the parameters before anything is read
-        paths = {"labels": labels, "model": model, "report": page, "record": record}
-        outputs = Outputs(paths, force, choosing.id_column)
-    reading = Reading(inputs, choosing, Preparation(**asdict(preparing)), parsing)
+        paths = {"model": model, "report": page, "record": record}
+        kept = columns_beside(choosing.id_column, labelling.kept)
+        outputs = Outputs(paths, force, labelling.target(inputs), kept)
+    reading = Reading(inputs, choosing, Preparation(**asdict(preparing)), parsing, labelling.kept)
     parameters = estimator.get_params() | cutting.options | {"max_memory": aggregating.max_memory}
     whole = Record("cluster", parameters | reading.parameters(), outputs=outputs.wanted())
-    job = Job(reading, estimator, outputs, whole, Voice(talking), resuming)
+    job = Job(reading, estimator, outputs, whole, Voice(talking, to_stderr=labelling.to_stdout), resuming)
     of_features = any(name.endswith(_FEATURES) for name in inputs)
-    with job.resumable():
+    with resumable(resuming):
         state = _cluster_features(job, cutting) if of_features else _cluster_rows(job, cutting)
     say_clusters(job.voice, job.record, state, job.model)
 
@@ -87,11 +91,10 @@ def _cluster_rows(job: Job, cutting: Cutting) -> RunState:
     _cluster(job, cutting)
     state = job.run_state(aggregation)
     _write(job, state)  # before the labels, which are large: a full disk does not lose the model
-    labels = job.outputs.paths["labels"]
-    if labels is not None:
+    if job.outputs.labels is not None:
         counter = LeafCounter(job.model.features_)
         with job.record.phase("label"), _saying_how_to_label_later(job, cutting):
-            job.record.counts |= write_labels(labels, aggregation.source, state, job.model, job.voice, counter)
+            job.record.counts |= job.label(aggregation, counter)
         job.model._count_labelled(counter)
         _write(job, state)  # again, with what is known of the labelled rows
     return state
@@ -104,7 +107,7 @@ def _saying_how_to_label_later(job: Job, cutting: Cutting) -> Iterator[None]:
         yield
     except Exception as error:
         paths = job.outputs.paths
-        if written := [str(path) for name, path in paths.items() if path is not None and name != "labels"]:
+        if written := [str(path) for path in paths.values() if path is not None]:
             error.add_note(f"written: {', '.join(written)}")
         if (model := paths["model"]) is not None:
             command = ["silverbirch", "cut", str(model), *job.reading.inputs, *cutting.words(), "--labels", "FILE"]
@@ -120,7 +123,7 @@ def _cluster_features(job: Job, cutting: Cutting) -> RunState:
             raise ValueError(
                 "some inputs are features, some are rows: aggregate the rows first, then give features only"
             )
-        if job.outputs.paths["labels"] is not None:
+        if job.outputs.labels is not None:
             raise ValueError("features have no rows to label: write a --model, then `silverbirch cut` it on the rows")
         if job.resuming.checkpoint is not None or job.reading != Reading(job.reading.inputs):
             raise ValueError("the rows were chosen and prepared when they were aggregated: leave those options out")

@@ -70,10 +70,12 @@ def usage() -> Iterator[None]:
 class Voice:
     """Prints the results of a command: as text, as JSON, or not at all."""
 
-    def __init__(self, talking: Talking) -> None:
+    def __init__(self, talking: Talking, *, to_stderr: bool = False) -> None:
         self.silent = talking.quiet or talking.as_json
         self._as_json = talking.as_json
-        self._out = Console(soft_wrap=True, highlight=False, markup=False, emoji=False, quiet=self.silent)
+        self._out = Console(
+            soft_wrap=True, highlight=False, markup=False, emoji=False, quiet=self.silent, stderr=to_stderr
+        )
 
     @property
     def shows_progress(self) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, cast
 
 from ..dendrogram.cuts import CutMethod, adaptive_options, as_size, check_sizes
@@ -31,7 +30,7 @@ class Cutting:
     def is_given(self) -> bool:
         return self.clusters is not None or self.height is not None or bool(self.options)
 
-    def check(self, labels: Path | None) -> None:
+    def check(self, labels: str | None) -> None:
         """Raises ValueError before anything is read, if the options contradict each other."""
         at_level = self.clusters is not None or self.height is not None
         if self.clusters is not None and self.height is not None:

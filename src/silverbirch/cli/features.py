@@ -20,9 +20,11 @@ from ..storage import features as features_in_file
 from ..storage.tree import parameters_of
 from ..tree import CFTree
 from . import options
-from .aggregating import Job, Outputs, Reading
+from .aggregating import Job, Reading
 from .console import Voice, usage
+from .outputs import Outputs
 from .results import write_record
+from .storing import resumable
 from .summary import say_run
 
 FeatureFiles = Annotated[
@@ -63,7 +65,7 @@ def aggregate(
     outputs = Outputs({"features": out, "record": record}, force)
     parameters = parameters_of(tree) | {"max_memory": aggregating.max_memory} | reading.parameters()
     job = Job(reading, model, outputs, Record("aggregate", parameters), Voice(talking), resuming)
-    with job.resumable():
+    with resumable(resuming):
         aggregation = job.aggregate()
         job.record.outputs = outputs.wanted()
         state = job.run_state(aggregation)

@@ -12,18 +12,20 @@ import typer
 
 from ..errors import ModelFileError
 from ..model import AggregateModel
-from ..pipeline.labels import label_writer
+from ..pipeline.labelling import Labelling, leaves_digest
+from ..pipeline.labels import LabelTarget
 from ..pipeline.provenance import RunState
 from ..pipeline.record import Record
 from ..rows import RowSource, read_chunks
 from ..storage import container
 from ..storage.loading import restored
 from . import options
-from .aggregating import Outputs
 from .console import Voice, usage
 from .cutting import Cutting
 from .facts import file_facts
-from .results import write_labels, write_model, write_page
+from .outputs import Outputs, columns_beside, input_names
+from .results import write_labels, write_model, write_page, write_record
+from .storing import StoredWork, resumable
 from .summary import listed, say_clusters
 
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that `silverbirch cluster --model` wrote.")]
@@ -39,9 +41,10 @@ def cut(
     model: ModelFile,
     cutting: Cutting,
     parsing: options.Parsing,
+    labelling: options.Labelling,
+    resuming: options.Resuming,
     talking: options.Talking,
     inputs: Rows = None,
-    labels: options.Labels = None,
     id_column: options.IdColumn = None,
     no_ids: Annotated[
         bool, typer.Option("--no-ids", rich_help_panel=options.INPUT, help="Do not read the id column of the model.")
@@ -50,6 +53,7 @@ def cut(
         Path | None, typer.Option("--model", rich_help_panel=options.OUTPUT, help="The model with the new cut.")
     ] = None,
     page: options.Page = None,
+    record: options.RecordFile = None,
     force: options.Force = False,
     jobs: options.Jobs = 1,
 ) -> None:
@@ -65,40 +69,54 @@ def cut(
       silverbirch cut run.sb --height 3.5 --labels leaves.csv      # a label for each feature of the model
     """
     with usage():
-        cutting.check(labels)
+        cutting.check(labelling.labels)
+        labelling.check(talking.as_json)
         if not cutting.is_given:
             raise ValueError("no cut is given: give -k, --height, --max-size or --cut-method")
         if no_ids and id_column is not None:
             raise ValueError("--no-ids and --id-column contradict each other: give only one of them")
-        if inputs and labels is None:
+        if inputs and labelling.labels is None:
             raise ValueError("rows are given but no file for their labels: add --labels")
+        if labelling.keep is not None and not inputs:
+            raise ValueError("--keep names columns of rows, but no rows are given: name their files after the model")
         if parsing != options.Parsing() and not inputs:
             raise ValueError("no rows are given, but options that say how to read them: name files of rows")
-        outputs = Outputs({"labels": labels, "model": new_model, "report": page}, force, id_column if inputs else None)
-    voice = Voice(talking)
+        paths = {"model": new_model, "report": page, "record": record}
+        outputs = Outputs(paths, force, labelling.target(inputs or []), columns_beside(id_column, labelling.kept))
+    voice = Voice(talking, to_stderr=labelling.to_stdout)
     estimator, state = read_model(model)
     id_column = None if no_ids else id_column or state.id_column
-    outputs = replace(outputs, id_column=id_column if inputs else None)
+    outputs = replace(outputs, kept=columns_beside(id_column, labelling.kept) if inputs else ())
     source = None
     if inputs:
-        source = read_chunks(inputs, columns=state.to_read, id_column=id_column, **asdict(parsing))
-    files_read = [file["name"] for file in source.fingerprint() or []] if source is not None else []
-    # --model may name the model file itself, which has been read already.
-    outputs.check(files_read if new_model is not None and _same_file(new_model, model) else [str(model), *files_read])
-    record = Record("cut", cutting.parameters(), [{"name": str(model)}, *({"name": name} for name in inputs or [])])
-    with record.phase("cut"):
-        cutting.apply(estimator.set_params(n_jobs=jobs))
-    record.counts |= {"rows": estimator.tree_.n_points, "features": estimator.tree_.n_leaves}
-    record.counts["clusters"] = estimator.n_clusters_
-    record.outputs = outputs.wanted()
-    if new_model is not None:
-        write_model(new_model, estimator, state)
-    if page is not None:
-        write_page(page, estimator, state, state.record)
-    if labels is not None:
-        with record.phase("label"):
-            record.counts |= _write_labels(labels, source, replace(state, id_column=id_column), estimator, voice)
-    say_clusters(voice, record, state, estimator)
+        source = read_chunks(inputs, columns=state.to_read, id_column=id_column, keep=labelling.kept, **asdict(parsing))
+    whole = Record("cut", cutting.parameters(), [{"name": str(model)}, *({"name": name} for name in inputs or [])])
+    with resumable(resuming):
+        labels = Labelling(resuming.journal(), voice.warn)
+        stored = StoredWork(labels, resuming, outputs, _identity(source, estimator, state), voice)
+        # --model may name the model file itself, which has been read already.
+        overwritten = new_model is not None and _same_file(new_model, model)
+        stored.begin(input_names(source), [] if overwritten else [str(model)])
+        if source is not None:
+            outputs.check_types(source)
+        with whole.phase("cut"):
+            cutting.apply(estimator.set_params(n_jobs=jobs))
+        whole.counts |= {"rows": estimator.tree_.n_points, "features": estimator.tree_.n_leaves}
+        whole.counts["clusters"] = estimator.n_clusters_
+        whole.outputs = outputs.wanted()
+        if new_model is not None:
+            write_model(new_model, estimator, state)
+        if page is not None:
+            write_page(page, estimator, state, state.record)
+        if outputs.labels is not None:
+            with whole.phase("label"):
+                if source is None:
+                    _label_features(outputs.labels, estimator)
+                else:
+                    whole.counts |= write_labels(labels, source, state.preparation, estimator, stored, voice)
+        if record is not None:
+            write_record(record, whole)
+    say_clusters(voice, whole, state, estimator)
 
 
 def report(
@@ -149,14 +167,17 @@ def read_model(path: Path) -> tuple[AggregateModel, RunState]:
     return model, RunState.of_file(path, state, arrays, model.n_features_in_)
 
 
-def _write_labels(
-    path: Path, source: RowSource | None, state: RunState, model: AggregateModel, voice: Voice
-) -> dict[str, int]:
-    if source is not None:
-        return write_labels(path, source, state, model, voice)
-    with label_writer(path, force=True) as writer:
+def _label_features(target: LabelTarget, model: AggregateModel) -> None:
+    with target.opened((), ()) as writer:
         writer.write(model.subcluster_labels_)
-    return {}
+
+
+def _identity(source: RowSource | None, model: AggregateModel, state: RunState) -> dict[str, Any]:
+    """What decides the leaf of each row; the cut may change, and the columns beside the labels."""
+    return {
+        "input": None if source is None else source.fingerprint(),
+        "model": leaves_digest(model, state.preparation),
+    }
 
 
 def _same_file(path: Path, other: Path) -> bool:

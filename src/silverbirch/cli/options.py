@@ -13,9 +13,11 @@ import typer
 from ..checks import ABSORPTIONS, ALGORITHMS, CF_DISTANCES, LINKAGES, MODES, as_bytes
 from ..dendrogram.cuts import CUT_METHODS
 from ..directions import METRICS
+from ..pipeline.labels import SUFFIXES, LabelTarget, label_target
 from ..pipeline.preparation import MISSING, SCALES
 from ..rows.parsing import as_comment, as_decimal, as_encoding, as_separator
 from ..rows.paths import check_format
+from ..storage.journal import Journal
 from .wording import in_options
 
 CUT, INPUT, TREE, LINKAGE, OUTPUT, RUN = "Where to cut", "Input", "Aggregation", "Clustering", "Output", "Run"
@@ -228,9 +230,28 @@ Jobs = Annotated[
     int, typer.Option("--jobs", "-j", rich_help_panel=RUN, help="Number of threads; -1 for one on each core.")
 ]
 Labels = Annotated[
-    Path | None,
-    typer.Option(rich_help_panel=OUTPUT, help="Write a label for every row, in input order: .parquet, .csv, .npy, …"),
-]
+    str | None,
+    typer.Option(
+        metavar="FILE|FOLDER/|-", rich_help_panel=OUTPUT,
+        help="Write a label for every row, in input order: to a file (.parquet, .csv, .npy, …), to a folder (its name "
+        "ends in /) with a file for each input file, or to standard output (-).",
+    ),
+]  # fmt: skip
+LabelsFormat = Annotated[
+    str | None,
+    _choice(
+        [suffix.lstrip(".") for suffix in SUFFIXES], ("--labels-format",), OUTPUT,
+        "The format of labels in a folder (parquet by default) or on standard output (csv by default).",
+    ),
+]  # fmt: skip
+Keep = Annotated[
+    str | None,
+    typer.Option(
+        metavar="A,B,…", rich_help_panel=OUTPUT,
+        help="Columns of the input to write beside the labels, after the id column. They are not clustered, unless "
+        "--columns names them.",
+    ),
+]  # fmt: skip
 Model = Annotated[
     Path | None,
     typer.Option(rich_help_panel=OUTPUT, help="Write the model, for `cut`, `report`, `info` and silverbirch.load."),
@@ -312,11 +333,42 @@ class Linking:
 
 
 @dataclass(frozen=True)
+class Labelling:
+    """Where labels are written, and what beside them."""
+
+    labels: Labels = None
+    labels_format: LabelsFormat = None
+    keep: Keep = None
+
+    def check(self, as_json: bool) -> None:
+        """Raises ValueError before anything is read, if the options contradict each other."""
+        if self.labels is None and (self.labels_format is not None or self.keep is not None):
+            raise ValueError("--keep and --labels-format say how labels are written: add --labels")
+        if self.to_stdout and as_json:
+            raise ValueError("--labels - and --json both write to standard output: give --labels a file")
+
+    @property
+    def to_stdout(self) -> bool:
+        return self.labels == "-"
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        return () if self.keep is None else tuple(name.strip() for name in self.keep.split(","))
+
+    def target(self, inputs: Sequence[str]) -> LabelTarget | None:
+        return None if self.labels is None else label_target(self.labels, inputs, self.labels_format)
+
+
+@dataclass(frozen=True)
 class Resuming:
     """Where and how often the state of a run is stored."""
 
     checkpoint: CheckpointFile = None
     checkpoint_every: CheckpointEvery = 60.0
+
+    def journal(self) -> Journal | None:
+        """Where the leaves of the rows are stored."""
+        return None if self.checkpoint is None else Journal.beside(self.checkpoint)
 
 
 @dataclass(frozen=True)

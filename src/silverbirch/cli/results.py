@@ -9,8 +9,8 @@ import numpy as np
 
 from ..model import AggregateModel
 from ..model.labelled import LeafCounter
-from ..pipeline.labelling import label_rows
-from ..pipeline.labels import label_writer
+from ..pipeline.labelling import Labelling
+from ..pipeline.preparation import Preparation
 from ..pipeline.provenance import RunState
 from ..pipeline.record import Record
 from ..rows import Position, RowSource
@@ -18,33 +18,36 @@ from ..storage import container
 from ..storage import model as model_in_file
 from ..storage.atomic import new_file
 from .console import Voice
+from .outputs import input_names
 from .progress import pass_progress
+from .storing import StoredWork
 
 
 def write_labels(
-    path: Path,
+    labelling: Labelling,
     source: RowSource,
-    state: RunState,
+    preparation: Preparation,
     model: AggregateModel,
+    stored: StoredWork,
     voice: Voice,
     counter: LeafCounter | None = None,
 ) -> dict[str, int]:
-    """Labels the rows in a second pass; returns the counts of `label_rows`.
+    """Labels the rows in a second pass; returns the counts of `Labelling.run`.
 
-    `counter` sums up the rows of each leaf.
+    `stored` holds the pass after each chunk. `counter` sums up the rows of each leaf.
     """
-    with_ids = state.id_column is not None
+    target = stored.outputs.labels
+    assert target is not None
     with (
-        label_writer(path, id_name=state.id_column, force=True) as writer,
+        target.opened(input_names(source), stored.outputs.kept) as writer,
         pass_progress(voice.shows_progress, source) as progress,
     ):
 
         def after_chunk(rows: int, position: Position) -> None:
             progress.update("labels", rows, position)
+            stored.store()
 
-        return label_rows(
-            source, state.preparation, model, writer, with_ids=with_ids, after_chunk=after_chunk, counter=counter
-        )
+        return labelling.run(source, preparation, model, writer, after_chunk=after_chunk, counter=counter)
 
 
 def write_model(path: Path, model: AggregateModel, state: RunState) -> None:

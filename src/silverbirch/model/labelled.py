@@ -7,6 +7,7 @@ differ, so the rows of a cluster are summed up while they are labelled.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +58,15 @@ class LeafCounter:
         known = self._weight[present], self._mean[present], self._sse[present]
         self._weight[present], self._mean[present], self._sse[present] = _core.merged_pairs(*known, *more)
         self._rows += count
+
+    def sums(self) -> dict[str, NDArray[Any]]:
+        """What is summed up so far."""
+        return {"rows": self._rows, "weight": self._weight, "mean": self._mean, "sse": self._sse}
+
+    def restore(self, sums: dict[str, NDArray[Any]]) -> None:
+        """Continues from the sums of an earlier counter of the same leaves."""
+        for name, own in self.sums().items():
+            own[...] = sums[name]
 
     def result(self) -> LabelledLeaves:
         empty = self._weight == 0

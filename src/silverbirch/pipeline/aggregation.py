@@ -127,8 +127,14 @@ class Aggregation:
 
 
 def resumed_model(model: AggregateModel, state: dict[str, Any], arrays: container.Arrays) -> AggregateModel:
-    """The stored model with the parameters of `model`."""
+    """The stored model with the parameters of `model`.
+
+    Only its tree is taken over. The model of a run that was labelling rows is clustered, but the linkage and the cut
+    may be others now.
+    """
     stored = model_in_file.from_file(state, arrays, AggregateModel)
     stored.set_params(**model.get_params())
     stored._metric = stored.metric
+    stored._take(stored.tree_)
+    stored._adaptive = None
     return stored

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -177,3 +177,22 @@ def _known(dot: str = ".") -> str:
     """The suffixes without those of compressions."""
     plain = dict.fromkeys(dot + suffix.split(".")[1] for suffix in _READERS)
     return f"{', '.join(plain)}; text files also {', '.join(COMPRESSIONS)}"
+
+
+def place_below(path: Path, given: Sequence[str | os.PathLike[str]]) -> Path:
+    """The path of a file, without its suffix, below the given folder or the fixed part of the pattern that names it.
+
+    A file that is given itself has its name only.
+    """
+    roots = [path.parent] if any(path == Path(one) for one in given) else []
+    roots += [Path(one) for one in given if Path(one).is_dir()]
+    roots += [_fixed_part(one) for one in given]
+    below = path.relative_to(next((root for root in roots if path.is_relative_to(root)), path.parent))
+    return below.with_name(below.name[: len(below.name) - len(_suffix(path) or "")])
+
+
+def _fixed_part(pattern: str | os.PathLike[str]) -> Path:
+    """The folder before the first part with a wildcard."""
+    parts = Path(pattern).parts
+    count = next((number for number, part in enumerate(parts) if glob.has_magic(part)), len(parts))
+    return Path(*parts[:count])

@@ -11,7 +11,7 @@ import contextlib
 import os
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -58,15 +58,19 @@ def new_file(path: AnyPath, *, force: bool = False) -> Iterator[BinaryIO]:
         raise
 
 
-def remove_leftovers(path: AnyPath) -> None:
-    """Removes the partial files of killed processes beside `path`, and leaves those that are being written now."""
-    target = Path(os.path.realpath(path))
-    ours = re.compile(re.escape(target.name) + r"\.\d+-[0-9a-f]+\.part")
-    for part in target.parent.iterdir():
-        if ours.fullmatch(part.name):
-            with contextlib.suppress(OSError):  # removed meanwhile, or not ours to open
-                if not is_locked(part):
-                    part.unlink()
+def remove_leftovers(paths: Iterable[AnyPath]) -> None:
+    """Removes the partial files of killed processes beside the paths, and leaves those that are being written now."""
+    names: dict[Path, set[str]] = {}
+    for path in paths:
+        target = Path(os.path.realpath(path))
+        names.setdefault(target.parent, set()).add(target.name)
+    for folder, ours in names.items():
+        for part in folder.glob("*.part"):
+            found = re.fullmatch(r"(.*)\.\d+-[0-9a-f]+\.part", part.name)
+            if found and found[1] in ours:
+                with contextlib.suppress(OSError):  # removed meanwhile, or not ours to open
+                    if not is_locked(part):
+                        part.unlink()
 
 
 def _sync_folder(folder: Path) -> None:

@@ -106,8 +106,11 @@ class SpaceRemover:
 def _end_of_records(text: bytes) -> int:
     """The end of the last whole line; a line break within quotes ends no line."""
     end = text.rfind(b"\n") + 1
-    if text.count(b'"', 0, end) % 2:
-        end = text.rfind(b"\n", 0, text.rfind(b'"', 0, end)) + 1
+    quotes = text.count(b'"', 0, end)
+    while quotes % 2:
+        before = text.rfind(b"\n", 0, end - 1) + 1
+        quotes -= text.count(b'"', before, end)
+        end = before
     return end
 
 

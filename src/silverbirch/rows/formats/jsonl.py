@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _BLOCK, _FIRST_BLOCK, _LONGEST_BLOCK = 1 << 20, 1 << 20, 1 << 28
-_WHOLE, _NUMBER, _FLAG, _TEXT = "whole number", "number", "boolean", "text"
+_WHOLE, _NUMBER, _FLAG, _TEXT, _MOMENT = "whole number", "number", "boolean", "text", "timestamp"
 _LIST, _OTHER_LIST, _OBJECT = "list of numbers", "list", "object"
+_IS_MOMENT = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:?\d\d)?)?")
 
 
 class JsonLinesTable(FileTable):
@@ -75,7 +76,7 @@ class JsonLinesTable(FileTable):
     def check(self, wanted: Wanted) -> None:
         kinds = {field.name: field.type for field in self.fields}
         for name in wanted.kept:
-            if kinds[name] not in (_WHOLE, _NUMBER, _FLAG, _TEXT, _LIST, "null"):
+            if kinds[name] not in (_WHOLE, _NUMBER, _FLAG, _TEXT, _MOMENT, _LIST, "null"):
                 raise ValueError(
                     f"{self.label}: column {name!r} ({kinds[name]}) cannot be kept: only columns of texts, of numbers "
                     "or of lists of numbers can"
@@ -120,15 +121,23 @@ def _kinds(value: Any) -> set[str]:
     if isinstance(value, list):
         numbers = all(item is None or (isinstance(item, int | float) and not isinstance(item, bool)) for item in value)
         return {_LIST if numbers else _OTHER_LIST}
-    return {{bool: _FLAG, int: _WHOLE, float: _NUMBER, str: _TEXT}.get(type(value), _OBJECT)}
+    if isinstance(value, str):
+        return {_MOMENT if _IS_MOMENT.fullmatch(value) else _TEXT}
+    return {{bool: _FLAG, int: _WHOLE, float: _NUMBER}.get(type(value), _OBJECT)}
 
 
 def _field(name: str, kinds: set[str]) -> Field:
-    kind = _NUMBER if kinds == {_WHOLE, _NUMBER} else " and ".join(sorted(kinds)) or "null"
-    return Field(name, kind, kind in (_WHOLE, _NUMBER, _FLAG, _LIST, "null"), False, 0 if kind == _LIST else None)
+    if _NUMBER in kinds:
+        kinds = kinds - {_WHOLE}
+    if _TEXT in kinds:
+        kinds = kinds - {_MOMENT}
+    kind = " and ".join(sorted(kinds)) or "null"
+    numeric = kind in (_WHOLE, _NUMBER, _FLAG, _LIST, "null")
+    return Field(name, kind, numeric, False, 0 if kind == _LIST else None, "moments" if kind == _MOMENT else None)
 
 
 def _type(field: Field, *, only_kept: bool) -> Any:
     pa = needed("pyarrow")
     kinds = {_FLAG: pa.bool_(), _TEXT: pa.string(), _LIST: pa.list_(pa.float64())}
-    return pa.int64() if only_kept and field.type == _WHOLE else kinds.get(field.type, pa.float64())
+    kinds |= {_WHOLE: pa.int64(), _MOMENT: pa.string()} if only_kept else {_MOMENT: pa.timestamp("us")}
+    return kinds.get(field.type, pa.float64())

@@ -1,0 +1,88 @@
+"""What a command writes, checked before any work."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..pipeline.labels import LabelTarget
+from ..plot import check_drawing
+from ..rows import RowSource
+from ..storage.atomic import check_free
+from ..storage.journal import Journal
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """What to write: labels, and files by purpose; None for what is not requested.
+
+    Raises ValueError if a name does not fit what the file is to hold.
+    """
+
+    paths: dict[str, Path | None]
+    force: bool
+    labels: LabelTarget | None = None
+    kept: tuple[str, ...] = ()  # the columns beside the labels
+
+    def __post_init__(self) -> None:
+        if self.labels is not None:
+            self.labels.check_columns(self.kept)
+        if (page := self.paths.get("report")) is not None and page.suffix.lower() not in (".html", ".htm"):
+            raise ValueError(f"cannot write a report to {page}: a report is HTML, so the name must end in .html")
+
+    def wanted(self) -> dict[str, str]:
+        labels = {} if self.labels is None else {"labels": self.labels.name}
+        return labels | {name: str(path) for name, path in self.paths.items() if path is not None}
+
+    def files(self, read: Sequence[str]) -> list[tuple[str, Path]]:
+        """The purpose and the path of each file to write."""
+        labels = [] if self.labels is None else self.labels.paths(read)
+        return [("labels", path) for path in labels] + [(name, p) for name, p in self.paths.items() if p is not None]
+
+    def check(
+        self,
+        read: Sequence[str],
+        also_read: Sequence[str] = (),
+        *,
+        own: Sequence[str] = (),
+        checkpoint: Path | None = None,
+    ) -> None:
+        """Checks all outputs before any work.
+
+        read : the files of the rows
+        also_read : other files that are read
+        own : the outputs of the first part of a resumed run, which may be overwritten
+
+        No file may be both read and written, or written for two purposes, not even with --force.
+        """
+        purposes = {os.path.realpath(path): "an input" for path in (*read, *also_read)}
+        written = self.files(read)
+        if checkpoint is not None:
+            check_free(checkpoint, force=True)
+            written += [("checkpoint", checkpoint), ("checkpoint of the labels", Journal.beside(checkpoint).path)]
+        for name, path in written:
+            if (before := purposes.setdefault(os.path.realpath(path), f"the {name}")) != f"the {name}":
+                raise ValueError(f"{path} is {before} and would also be the {name}: give each file its own name")
+        for output in filter(None, self.paths.values()):
+            check_free(output, self.force or str(output) in own)
+        if self.labels is not None:
+            self.labels.check(read, force=self.force or self.labels.name in own)
+        if self.paths.get("report") is not None:
+            check_drawing()
+
+    def check_types(self, source: RowSource) -> None:
+        """Raises ValueError if the labels cannot be written beside the kept columns, whose types the source knows."""
+        if self.labels is not None and self.kept:
+            self.labels.check_types(source)
+
+
+def columns_beside(id_column: str | None, keep: Sequence[str]) -> tuple[str, ...]:
+    """The columns that are written before the labels: the ids first, each column once."""
+    return tuple(dict.fromkeys([*([] if id_column is None else [id_column]), *keep]))
+
+
+def input_names(source: RowSource | None) -> list[str]:
+    """The names of the files of a source."""
+    return [] if source is None else [file["name"] for file in source.fingerprint() or []]

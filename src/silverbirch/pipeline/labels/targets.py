@@ -1,0 +1,252 @@
+"""Where labels go: to one file, to a folder with a file for each input file, or to standard output."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol, cast
+
+import numpy as np
+
+from ...rows import RowSource
+from ...rows.paths import place_below
+from ...storage.atomic import AnyPath, check_free, new_file
+from .formats import SUFFIXES, LabelFormat, Labels, Names, check_types, format_of, suffix_of
+
+_STANDARD_OUTPUT = "-"
+_TEXT = (".csv", ".tsv")
+
+
+class LabelWriter(Protocol):
+    def write(self, labels: Labels, kept: Any = None, file: int = 0) -> None:
+        """Writes the labels of the next rows.
+
+        kept : a record batch of pyarrow with the columns that the target was opened with; None without columns
+        file : the number of the input file that the rows are from
+        """
+
+
+class LabelTarget(ABC):
+    """A place for labels. Its methods take the names of the input files, in the order in which they are read."""
+
+    name: str  # in messages and records
+    suffix: str  # of its format
+
+    @abstractmethod
+    def paths(self, inputs: Sequence[str]) -> list[Path]:
+        """The files to write."""
+
+    def check_columns(self, names: Names) -> None:
+        """Raises ValueError if the format cannot hold columns of these names before the labels."""
+        format_of(self.suffix, names)
+
+    @abstractmethod
+    def check(self, inputs: Sequence[str], *, force: bool) -> None:
+        """Raises an error if the files cannot be written, or exist without `force`."""
+
+    def check_types(self, source: RowSource) -> None:
+        """Raises ValueError if the format cannot hold the types of the kept columns of a source."""
+        if source.repeatable and (kept := next(source.chunks(with_ids=True)).kept) is not None:
+            check_types(self.suffix, kept)
+
+    @abstractmethod
+    def opened(self, inputs: Sequence[str], names: Names) -> AbstractContextManager[LabelWriter]:
+        """The writer. Each file appears under its name when it is complete; an existing file is replaced."""
+
+
+def label_target(given: str, read: Sequence[str], labels_format: str | None = None) -> LabelTarget:
+    """The place that --labels names, for rows of the files, folders and patterns `read`."""
+    suffix = None if labels_format is None else f".{labels_format}"
+    if given == _STANDARD_OUTPUT:
+        return StandardOutput(suffix or ".csv")
+    if given.endswith(("/", os.sep)) or Path(given).is_dir():
+        return LabelFolder(Path(given), suffix or ".parquet", tuple(read))
+    if suffix is not None:
+        raise ValueError(
+            f"--labels-format {labels_format} is for folders and standard output: the end of the name {given} decides"
+        )
+    return LabelFile(Path(given), _known_suffix(given))
+
+
+@dataclass(frozen=True)
+class LabelFile(LabelTarget):
+    path: Path
+    suffix: str
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return str(self.path)
+
+    def paths(self, inputs: Sequence[str]) -> list[Path]:
+        return [self.path]
+
+    def check(self, inputs: Sequence[str], *, force: bool) -> None:
+        check_free(self.path, force)
+
+    def opened(self, inputs: Sequence[str], names: Names) -> AbstractContextManager[LabelWriter]:
+        return label_writer(self.path, names, force=True)
+
+
+@dataclass(frozen=True)
+class LabelFolder(LabelTarget):
+    """A file for each input file, at the same place below the folder as the input file below its own."""
+
+    folder: Path
+    suffix: str
+    read: tuple[str, ...]  # the files, folders and patterns that were given as input
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return f"{self.folder}{os.sep}"
+
+    def paths(self, inputs: Sequence[str]) -> list[Path]:
+        found: dict[Path, str] = {}
+        for name in inputs:
+            place = place_below(Path(name), self.read)
+            path = self.folder / place.with_name(place.name + self.suffix)
+            if path in found:
+                raise ValueError(
+                    f"the labels of {found[path]} and of {name} would both be {path}: give one folder that holds all "
+                    "input files, or a single file for the labels"
+                )
+            found[path] = name
+        return list(found)
+
+    def check(self, inputs: Sequence[str], *, force: bool) -> None:
+        if not inputs:
+            raise ValueError(f"{self.name} takes a label file for each input file, but there is none: name a file")
+        for one in map(Path, self.read):
+            if one.is_dir() and self.folder.resolve().is_relative_to(one.resolve()):
+                raise ValueError(
+                    f"{self.name} lies in {one}, and would be read as input next time: name another folder"
+                )
+        for path in self.paths(inputs):
+            _check_free_below(path, force)
+
+    def opened(self, inputs: Sequence[str], names: Names) -> AbstractContextManager[LabelWriter]:
+        return _FolderWriter(self.paths(inputs), names)
+
+
+@dataclass(frozen=True)
+class StandardOutput(LabelTarget):
+    suffix: str
+    name = "standard output"
+
+    def paths(self, inputs: Sequence[str]) -> list[Path]:
+        return []
+
+    def check_columns(self, names: Names) -> None:
+        if self.suffix not in _TEXT:
+            known = " or ".join(suffix.lstrip(".") for suffix in _TEXT)
+            raise ValueError(f"standard output takes labels as {known}, not as {self.suffix.lstrip('.')}: name a file")
+        super().check_columns(names)
+
+    def check(self, inputs: Sequence[str], *, force: bool) -> None:
+        """Nothing can be in the way."""
+
+    @contextlib.contextmanager
+    def opened(self, inputs: Sequence[str], names: Names) -> Iterator[LabelWriter]:
+        writer = format_of(self.suffix, names)(cast(BinaryIO, _Unclosed(sys.stdout.buffer)))
+        yield _OneFile(writer)
+        writer.finish()
+
+
+class _OneFile:
+    def __init__(self, writer: LabelFormat) -> None:
+        self._writer = writer
+
+    def write(self, labels: Labels, kept: Any = None, file: int = 0) -> None:
+        self._writer.write(labels, kept)
+
+
+class _FolderWriter(AbstractContextManager[LabelWriter]):
+    def __init__(self, paths: Sequence[Path], names: Names) -> None:
+        self._left = dict(enumerate(paths))
+        self._names = names
+        self._open = ExitStack()
+        self._file: int | None = None
+        self._no_rows: Any = None
+
+    def __enter__(self) -> LabelWriter:
+        return self
+
+    def write(self, labels: Labels, kept: Any = None, file: int = 0) -> None:
+        if file != self._file:
+            self._open.close()  # the file before is complete
+            self._writer = self._open.enter_context(self._begun(file))
+            self._file = file
+        self._writer.write(labels, kept)
+        self._no_rows = None if kept is None else kept.slice(0, 0)
+
+    def __exit__(self, *error: Any) -> None:
+        self._open.__exit__(*error)
+        if error[0] is None:
+            for file in list(self._left):  # input files without rows: the types of the others are known only now
+                with self._begun(file) as writer:
+                    writer.write(np.empty(0, dtype=np.int64), self._no_rows)
+
+    def _begun(self, file: int) -> AbstractContextManager[LabelWriter]:
+        path = self._left.pop(file)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return label_writer(path, self._names, force=True)
+
+
+def label_writer(path: AnyPath, columns: Names = (), *, force: bool = False) -> AbstractContextManager[LabelWriter]:
+    """Opens a label file; the suffix decides the format. See `LabelWriter`.
+
+    columns : the names of the columns that precede the column `label`
+    force : overwrite an existing file
+
+    The call checks path and names, before the context is entered. The file appears under its name only when the context
+    ends without an error.
+    """
+    begin = format_of(_known_suffix(path), columns)
+    check_free(path, force)
+    return _opened(begin, path, force)
+
+
+@contextlib.contextmanager
+def _opened(begin: Callable[[BinaryIO], LabelFormat], path: AnyPath, force: bool) -> Iterator[LabelWriter]:
+    with new_file(path, force=force) as file:
+        writer = begin(file)
+        try:
+            yield _OneFile(writer)
+        except BaseException:
+            with contextlib.suppress(Exception):  # closes the writer; the first error is the one to raise
+                writer.finish()
+            raise
+        writer.finish()
+
+
+def _known_suffix(path: AnyPath) -> str:
+    suffix = suffix_of(path)
+    if suffix is None:
+        raise ValueError(
+            f"cannot write labels to {path}: the name must end in {', '.join(SUFFIXES)}, or in / for a folder"
+        )
+    return suffix
+
+
+class _Unclosed:
+    """Standard output, which is flushed at the end instead of closed."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.write = file.write
+        self.close = file.flush
+
+
+def _check_free_below(path: Path, force: bool) -> None:
+    """`check_free` of a path whose folders will be made."""
+    folder = next(parent for parent in path.parents if parent.exists())
+    if not folder.is_dir():
+        raise NotADirectoryError(f"cannot write {path}: {folder} is a file, not a folder; name another folder")
+    if folder == path.parent:
+        check_free(path, force)
+    elif not os.access(folder, os.W_OK):
+        raise PermissionError(f"cannot write {path}: the folder {folder} may not be written to")
