@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from ..machine import give_back_free_memory
 from ..model import AggregateModel
 from ..model.labelled import LeafCounter
 from ..pipeline.aggregation import Aggregation
+from ..pipeline.budget import stay_within
 from ..pipeline.labelling import BothPasses, Labelling
 from ..pipeline.preparation import Preparation
 from ..pipeline.provenance import RunState
@@ -63,6 +65,7 @@ class Job:
     def aggregate(self) -> Aggregation:
         source = self.reading.open()
         self.record.input = source.fingerprint() or []
+        stay_within(self.model.max_memory, source, self.model)
         aggregation = Aggregation(source, self.model, self.reading.preparation)
         self._labelling = Labelling(self.resuming.journal(), self.voice.warn)
         passes = BothPasses(aggregation, self._labelling)
@@ -72,6 +75,7 @@ class Job:
         with self.record.phase("aggregate"):
             self._pass(aggregation, stored)
         self.model = aggregation.model
+        give_back_free_memory()
         stored.store_now()  # the outputs are written from here on
         tree = self.model.tree_
         self.record.counts |= asdict(aggregation.counts) | {

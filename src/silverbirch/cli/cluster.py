@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 
 from ..model import AggregateModel
 from ..model.labelled import LeafCounter
-from ..pipeline.budget import model_memory
+from ..pipeline.budget import memory_for_features
 from ..pipeline.preparation import Preparation
 from ..pipeline.provenance import RunState
 from ..pipeline.record import Record
@@ -64,8 +64,7 @@ def cluster(
         labelling.check(talking.as_json)
         if cutting.clusters is not None and cutting.clusters > aggregating.max_leaves:
             raise ValueError(f"-k {cutting.clusters} but at most {aggregating.max_leaves} features: raise --max-leaves")
-        parameters = asdict(aggregating) | {"max_memory": model_memory(aggregating.max_memory)}
-        parameters |= asdict(linking) | {"metric": preparing.metric}
+        parameters = asdict(aggregating) | asdict(linking) | {"metric": preparing.metric}
         estimator = AggregateModel(
             cutting.clusters,
             distance_threshold=cutting.height,
@@ -77,7 +76,7 @@ def cluster(
         kept = columns_beside(choosing.id_column, labelling.kept)
         outputs = Outputs(paths, force, labelling.target(inputs), kept)
     reading = Reading(inputs, choosing, Preparation(**asdict(preparing)), parsing, labelling.kept)
-    parameters = estimator.get_params() | cutting.options | {"max_memory": aggregating.max_memory}
+    parameters = estimator.get_params() | cutting.options
     whole = Record("cluster", parameters | reading.parameters(), outputs=outputs.wanted())
     job = Job(reading, estimator, outputs, whole, Voice(talking, to_stderr=labelling.to_stdout), resuming)
     of_features = any(name.endswith(_FEATURES) for name in inputs)
@@ -129,7 +128,8 @@ def _cluster_features(job: Job, cutting: Cutting) -> RunState:
             raise ValueError("the rows were chosen and prepared when they were aggregated: leave those options out")
     job.outputs.check(job.reading.inputs)
     job.record.input = [{"name": name} for name in job.reading.inputs]
-    job.model.set_params(metric=read_features(job.reading.inputs[0])[1].preparation.metric)
+    limit = memory_for_features(job.model.max_memory, job.reading.inputs)
+    job.model.set_params(metric=read_features(job.reading.inputs[0])[1].preparation.metric, max_memory=limit)
     with job.record.phase("merge"):
         state = insert_features(job.reading.inputs, job.model.insert)
     job.record.counts |= {"rows": job.model.tree_.n_points, "features": job.model.tree_.n_leaves}

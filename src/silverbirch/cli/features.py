@@ -11,7 +11,7 @@ import typer
 from ..errors import ModelFileError
 from ..features import ClusterFeatures
 from ..model import AggregateModel
-from ..pipeline.budget import model_memory
+from ..pipeline.budget import memory_for_features
 from ..pipeline.preparation import Preparation
 from ..pipeline.provenance import RunState
 from ..pipeline.record import Record
@@ -58,8 +58,7 @@ def aggregate(
       silverbirch merge part-*.sb -o all.sb
     """
     with usage():
-        parameters = asdict(aggregating) | {"max_memory": model_memory(aggregating.max_memory)}
-        model = AggregateModel(n_jobs=jobs, **parameters | {"metric": preparing.metric})
+        model = AggregateModel(n_jobs=jobs, **asdict(aggregating), metric=preparing.metric)
         tree = model._new_tree()  # checks the parameters before anything is read
     reading = Reading(inputs, choosing, Preparation(**asdict(preparing)), parsing)
     outputs = Outputs({"features": out, "record": record}, force)
@@ -93,7 +92,7 @@ def merge(
     """
     voice, outputs = Voice(talking), Outputs({"features": out}, force)
     with usage():
-        tree = CFTree(max_leaves=max_leaves, max_memory=model_memory(max_memory))
+        tree = CFTree(max_leaves=max_leaves, max_memory=memory_for_features(max_memory, inputs))
     outputs.check(inputs)
     record = Record("merge", {"max_leaves": max_leaves, "max_memory": max_memory}, [{"name": name} for name in inputs])
     with record.phase("merge"):

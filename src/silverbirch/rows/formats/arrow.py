@@ -11,8 +11,9 @@ from functools import cache, cached_property
 from struct import unpack_from
 from typing import TYPE_CHECKING, Any
 
-from ..by_columns import Part, ReadingBytes, by_columns, row_bytes
+from ..by_columns import Part, by_columns, row_bytes
 from ..columns import Wanted, arrow_fields, without_first
+from ..source import ReadingBytes
 from ..table import FileTable, needed, reading, released
 
 if TYPE_CHECKING:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...checks import Floats
-from ..by_columns import Blocks, Part, ReadingBytes, by_columns, row_bytes
+from ..by_columns import Blocks, Part, by_columns, row_bytes
 from ..columns import Wanted, arrow_fields, without_first
+from ..source import ReadingBytes
 from ..table import FileTable, needed, reading, released
 
 if TYPE_CHECKING:
