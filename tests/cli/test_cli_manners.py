@@ -15,7 +15,7 @@ import silverbirch as sb
 from commands import silverbirch
 from silverbirch.storage import container
 
-COMMANDS = ["cluster", "aggregate", "merge", "cut", "info", "report", "demo"]
+COMMANDS = ["cluster", "prepare", "aggregate", "merge", "cut", "info", "report", "demo"]
 
 
 @pytest.fixture
@@ -118,7 +118,7 @@ def same_files(rows, model, folder):
     return {
         "labels over the rows": ["cluster", rows, "-k", 3, "--labels", rows],
         "labels over the rows, by a link": ["cluster", rows, "-k", 3, "--labels", folder / "link.npy"],
-        "rows of a folder": ["cluster", folder, "-k", 3, "--labels", rows],
+        "rows of a folder": ["cluster", folder, "--allow-overlap", "-k", 3, "--labels", rows],
         "features over the rows": ["aggregate", rows, "-o", rows],
         "two outputs of one name": ["cluster", rows, "-k", 3, "--model", folder / "a.sb", "--record", folder / "a.sb"],
         "an output that is the checkpoint": ["cluster", rows, "--model", folder / "a", "--checkpoint", folder / "a"],

@@ -97,6 +97,17 @@ def test_a_csv_column_that_begins_with_dates_may_continue_with_times_and_fractio
     np.testing.assert_array_equal(rows[[0, -1]], [[DAY, 1], [1.25, 60.5]])
 
 
+def test_texts_of_json_that_are_times_become_seconds_on_request_and_stay_as_written_if_kept(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    texts = ["1970-01-01T00:00:01.5Z", "1970-01-01 02:00:00+01:00"]
+    path.write_text("".join(f'{{"when": "{text}", "day": "1970-01-02", "note": "{text[:10]}x"}}\n' for text in texts))
+    assert all_rows(sb.read_chunks(path, times=True, columns="when,day")).tolist() == [[1.5, DAY], [3600, DAY]]
+    with pytest.raises(ValueError, match=r"'when' \(timestamp\), 'day' .*'note' \(text\).*times=True"):
+        sb.read_chunks(path)
+    (chunk,) = sb.read_chunks(path, times=True, columns="day", keep="when").chunks(with_ids=True)
+    assert chunk.kept.column("when").to_pylist() == texts
+
+
 @pytest.mark.parametrize("name", ["rows.parquet", "rows.csv", "rows.arrow"])
 def test_times_are_refused_by_name_and_type_unless_asked_for(name, tmp_path):
     path = write(pa.table({"x": [1.0], "when": pa.array([0], pa.timestamp("s"))}), tmp_path / name)

@@ -1,10 +1,11 @@
 """The command line: reads files, writes labels, models and pages.
 
 cluster.py      cluster                 features.py   aggregate, merge
-models.py       cut, report, info       demo.py       demo
+models.py       cut, report, info       prepare.py    prepare
+demo.py         demo
 options.py      the options that commands share, in groups; grouping.py spreads a group into options
 cutting.py      the options that say where to cut
-aggregating.py  the aggregation that `cluster` and `aggregate` share
+reading.py      what commands read      aggregating.py   makes trees of rows and of features
 results.py      writes the results      console.py, progress.py, summary.py   print messages
 wording.py      options in messages that name parameters
 """
@@ -20,6 +21,7 @@ from .demo import demo
 from .features import aggregate, merge
 from .grouping import grouped
 from .models import cut, info, report
+from .prepare import prepare
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -27,7 +29,7 @@ app = typer.Typer(
     "memory.",
     pretty_exceptions_enable=False,
 )
-for command in (cluster, aggregate, merge, cut, info, report, demo):
+for command in (cluster, prepare, aggregate, merge, cut, info, report, demo):
     app.command()(failing_cleanly(grouped(command)))
 
 

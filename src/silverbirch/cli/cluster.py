@@ -9,21 +9,18 @@ from dataclasses import asdict, replace
 
 from ..model import AggregateModel
 from ..model.labelled import LeafCounter
-from ..pipeline.budget import memory_for_features
-from ..pipeline.preparation import Preparation
 from ..pipeline.provenance import RunState
 from ..pipeline.record import Record
 from . import options
-from .aggregating import Job, Reading
+from .aggregating import Job
 from .console import Voice, usage
 from .cutting import Cutting
-from .features import insert_features, read_features
+from .grouping import words_of
 from .outputs import Outputs, columns_beside
+from .reading import Reading, is_features
 from .results import write_model, write_page, write_record
 from .storing import resumable
 from .summary import say_clusters
-
-_FEATURES = ".sb"
 
 
 def cluster(
@@ -37,6 +34,8 @@ def cluster(
     labelling: options.Labelling,
     resuming: options.Resuming,
     talking: options.Talking,
+    prepare: options.Prepare = None,
+    allow_overlap: options.AllowOverlap = False,
     model: options.Model = None,
     page: options.Page = None,
     record: options.RecordFile = None,
@@ -62,9 +61,14 @@ def cluster(
     with usage():
         cutting.check(labelling.labels)
         labelling.check(talking.as_json)
+        paths = {"model": model, "report": page, "record": record}
+        kept = columns_beside(choosing.id_column, labelling.kept)
+        outputs = Outputs(paths, force, labelling.target(inputs), kept)
+    reading = Reading.of(inputs, choosing, parsing, preparing, prepare, allow_overlap, labelling.kept)
+    with usage():
         if cutting.clusters is not None and cutting.clusters > aggregating.max_leaves:
             raise ValueError(f"-k {cutting.clusters} but at most {aggregating.max_leaves} features: raise --max-leaves")
-        parameters = asdict(aggregating) | asdict(linking) | {"metric": preparing.metric}
+        parameters = asdict(aggregating) | asdict(linking) | {"metric": reading.preparation.metric}
         estimator = AggregateModel(
             cutting.clusters,
             distance_threshold=cutting.height,
@@ -72,27 +76,25 @@ def cluster(
             **parameters,
         )
         estimator._new_tree()  # checks the parameters before anything is read
-        paths = {"model": model, "report": page, "record": record}
-        kept = columns_beside(choosing.id_column, labelling.kept)
-        outputs = Outputs(paths, force, labelling.target(inputs), kept)
-    reading = Reading(inputs, choosing, Preparation(**asdict(preparing)), parsing, labelling.kept)
     parameters = estimator.get_params() | cutting.options
     whole = Record("cluster", parameters | reading.parameters(), outputs=outputs.wanted())
     job = Job(reading, estimator, outputs, whole, Voice(talking, to_stderr=labelling.to_stdout), resuming)
-    of_features = any(name.endswith(_FEATURES) for name in inputs)
+    of_features = any(map(is_features, inputs))
     with resumable(resuming):
-        state = _cluster_features(job, cutting) if of_features else _cluster_rows(job, cutting)
+        later = [*inputs, *words_of(cutting), *words_of(parsing), *words_of(replace(labelling, labels="FILE"))]
+        state = _cluster_features(job, cutting) if of_features else _cluster_rows(job, cutting, later)
     say_clusters(job.voice, job.record, state, job.model)
 
 
-def _cluster_rows(job: Job, cutting: Cutting) -> RunState:
+def _cluster_rows(job: Job, cutting: Cutting, later: list[str]) -> RunState:
+    """`later`: the words after `silverbirch cut MODEL` that label the rows."""
     aggregation = job.aggregate()
     _cluster(job, cutting)
     state = job.run_state(aggregation)
     _write(job, state)  # before the labels, which are large: a full disk does not lose the model
     if job.outputs.labels is not None:
         counter = LeafCounter(job.model.features_)
-        with job.record.phase("label"), _saying_how_to_label_later(job, cutting):
+        with job.record.phase("label"), _saying_how_to_label(job, later):
             job.record.counts |= job.label(aggregation, counter)
         job.model._count_labelled(counter)
         _write(job, state)  # again, with what is known of the labelled rows
@@ -100,39 +102,29 @@ def _cluster_rows(job: Job, cutting: Cutting) -> RunState:
 
 
 @contextmanager
-def _saying_how_to_label_later(job: Job, cutting: Cutting) -> Iterator[None]:
+def _saying_how_to_label(job: Job, later: list[str]) -> Iterator[None]:
     """Adds to an error what is written already, and the command that labels the rows by it."""
     try:
         yield
     except Exception as error:
-        paths = job.outputs.paths
-        if written := [str(path) for path in paths.values() if path is not None]:
+        if written := [str(path) for path in job.outputs.paths.values() if path is not None]:
             error.add_note(f"written: {', '.join(written)}")
-        if (model := paths["model"]) is not None:
-            command = ["silverbirch", "cut", str(model), *job.reading.inputs, *cutting.words(), "--labels", "FILE"]
-            error.add_note(f"label later: {shlex.join(command)}")
-        if job.resuming.checkpoint is not None:
-            error.add_note(f"or run the same command again, which continues from {job.resuming.checkpoint}")
+        if (model := job.outputs.paths["model"]) is not None:
+            error.add_note(f"label later: {shlex.join(['silverbirch', 'cut', str(model), *later])}")
         raise
 
 
 def _cluster_features(job: Job, cutting: Cutting) -> RunState:
     with usage():
-        if not all(name.endswith(_FEATURES) for name in job.reading.inputs):
+        if not all(map(is_features, job.reading.inputs)):
             raise ValueError(
                 "some inputs are features, some are rows: aggregate the rows first, then give features only"
             )
         if job.outputs.labels is not None:
             raise ValueError("features have no rows to label: write a --model, then `silverbirch cut` it on the rows")
-        if job.resuming.checkpoint is not None or job.reading != Reading(job.reading.inputs):
+        if not job.reading.is_plain:
             raise ValueError("the rows were chosen and prepared when they were aggregated: leave those options out")
-    job.outputs.check(job.reading.inputs)
-    job.record.input = [{"name": name} for name in job.reading.inputs]
-    limit = memory_for_features(job.model.max_memory, job.reading.inputs)
-    job.model.set_params(metric=read_features(job.reading.inputs[0])[1].preparation.metric, max_memory=limit)
-    with job.record.phase("merge"):
-        state = insert_features(job.reading.inputs, job.model.insert)
-    job.record.counts |= {"rows": job.model.tree_.n_points, "features": job.model.tree_.n_leaves}
+    state = job.merge()
     _cluster(job, cutting)
     state = replace(state, record=job.record.result())
     _write(job, state)

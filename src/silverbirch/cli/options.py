@@ -4,7 +4,7 @@ Options that go together are the fields of a dataclass, a group: see `grouping`.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,8 +23,13 @@ from .wording import in_options
 CUT, INPUT, TREE, LINKAGE, OUTPUT, RUN = "Where to cut", "Input", "Aggregation", "Clustering", "Output", "Run"
 
 
-def _choice(choices: Sequence[str], names: tuple[str, ...], panel: str, text: str) -> Any:
-    """An option with a list of values, for checks, shell completion and the help text."""
+def _choice(
+    choices: Sequence[str], names: tuple[str, ...], panel: str, text: str, *, default: bool | str = True
+) -> Any:
+    """An option with a list of values, for checks, shell completion and the help text.
+
+    default : the text that stands for None, where it matters whether the option is given
+    """
 
     def checked(value: str | None) -> str | None:
         if value is not None and value not in choices:
@@ -36,7 +41,7 @@ def _choice(choices: Sequence[str], names: tuple[str, ...], panel: str, text: st
 
     return typer.Option(
         *names, callback=checked, autocompletion=completed, metavar="NAME", rich_help_panel=panel,
-        help=f"{text} One of {', '.join(choices)}.",
+        show_default=default, help=f"{text} One of {', '.join(choices)}.",
     )  # fmt: skip
 
 
@@ -94,13 +99,13 @@ Noise = Annotated[
     ),
 ]
 Columns = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
-        metavar="A,B,…",
-        rich_help_panel=INPUT,
-        help="The columns to cluster: names, of lists too, or numbers for .npy. By default all but the id column.",
+        metavar="A,B,…", rich_help_panel=INPUT,
+        help="The columns to cluster: names, of lists too, or numbers for .npy. Can be given several times, so that a "
+        "name may hold a comma. By default all but ids, weights and columns to keep.",
     ),
-]
+]  # fmt: skip
 NumericOnly = Annotated[
     bool, typer.Option("--numeric-only", rich_help_panel=INPUT, help="Leave out columns that are not numbers.")
 ]
@@ -110,6 +115,22 @@ IdColumn = Annotated[
         metavar="NAME",
         rich_help_panel=INPUT,
         help="A column of row ids: it is not clustered, and written beside the labels.",
+    ),
+]
+WeightColumn = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        rich_help_panel=INPUT,
+        help="A column that says how often each row counts: it is not clustered. Rows of weight 0 get a label, too.",
+    ),
+]
+Times = Annotated[
+    bool,
+    typer.Option(
+        "--times",
+        rich_help_panel=INPUT,
+        help="Cluster dates and times as well: as seconds since 1970, times of day and durations as seconds.",
     ),
 ]
 FileFormat = Annotated[
@@ -167,29 +188,44 @@ Comment = Annotated[
     ),
 ]
 Missing = Annotated[
-    str,
+    str | None,
     _choice(
         MISSING, ("--missing",), INPUT,
         "Rows with missing values: raise an error, leave the row out (no label, -2 in .npy), or fill in the mean of "
         "the column.",
+        default="error",
     ),
 ]  # fmt: skip
 Scale = Annotated[
-    str,
+    str | None,
     _choice(
         SCALES, ("--scale",), INPUT,
         "Scale columns to mean 0 and standard deviation 1 (standard), or to 0…1 (minmax). Needs one more pass over the "
         "input, unless Parquet metadata has the extremes.",
+        default="none",
     ),
 ]  # fmt: skip
 Metric = Annotated[
-    str,
+    str | None,
     _choice(
         METRICS,
         ("--metric",),
         INPUT,
         "cosine and correlation compare directions of rows. Heights of ward, centroid and median are then Euclidean.",
+        default="euclidean",
     ),
+]
+Prepare = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        rich_help_panel=INPUT,
+        help="Prepare rows as this file of `silverbirch prepare` says: its columns, --missing, --scale, --metric.",
+    ),
+]
+AllowOverlap = Annotated[
+    bool,
+    typer.Option("--allow-overlap", rich_help_panel=INPUT, help="Count rows twice that occur in two inputs."),
 ]
 MaxLeaves = Annotated[
     int,
@@ -245,11 +281,11 @@ LabelsFormat = Annotated[
     ),
 ]  # fmt: skip
 Keep = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
         metavar="A,B,…", rich_help_panel=OUTPUT,
         help="Columns of the input to write beside the labels, after the id column. They are not clustered, unless "
-        "--columns names them.",
+        "--columns names them. Can be given several times.",
     ),
 ]  # fmt: skip
 Model = Annotated[
@@ -289,6 +325,8 @@ class Choosing:
     columns: Columns = None
     numeric_only: NumericOnly = False
     id_column: IdColumn = None
+    weight_column: WeightColumn = None
+    times: Times = False
 
 
 @dataclass(frozen=True)
@@ -307,9 +345,13 @@ class Parsing:
 class Preparing:
     """How rows are prepared before the tree takes them."""
 
-    missing: Missing = "error"
-    scale: Scale = "none"
-    metric: Metric = "euclidean"
+    missing: Missing = None
+    scale: Scale = None
+    metric: Metric = None
+
+    def given(self) -> dict[str, Any]:
+        """The options that are given, by name."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -342,7 +384,7 @@ class Labelling:
 
     def check(self, as_json: bool) -> None:
         """Raises ValueError before anything is read, if the options contradict each other."""
-        if self.labels is None and (self.labels_format is not None or self.keep is not None):
+        if self.labels is None and (self.labels_format is not None or self.keep):
             raise ValueError("--keep and --labels-format say how labels are written: add --labels")
         if self.to_stdout and as_json:
             raise ValueError("--labels - and --json both write to standard output: give --labels a file")
@@ -353,7 +395,8 @@ class Labelling:
 
     @property
     def kept(self) -> tuple[str, ...]:
-        return () if self.keep is None else tuple(name.strip() for name in self.keep.split(","))
+        """As given: 'a,b' may be two columns or one."""
+        return tuple(self.keep or ())
 
     def target(self, inputs: Sequence[str]) -> LabelTarget | None:
         return None if self.labels is None else label_target(self.labels, inputs, self.labels_format)

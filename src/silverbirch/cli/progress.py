@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Protocol
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn, TimeRemainingColumn
@@ -12,14 +13,20 @@ from rich.table import Column
 
 from .. import machine
 from ..checks import bytes_text
-from ..rows import Position, RowSource
+from ..rows import Position
 from ..tree import CFTree
+
+
+class Divided(Protocol):
+    """What a pass goes through."""
+
+    def fraction(self, position: Position) -> float | None: ...
 
 
 class PassProgress:
     """Shows rows, rows per second, leaves, rebuilds and memory. The source knows the fraction that is done."""
 
-    def __init__(self, progress: Progress, source: RowSource) -> None:
+    def __init__(self, progress: Progress, source: Divided) -> None:
         self._progress = progress
         self._source = source
         self._name = ""
@@ -53,7 +60,7 @@ def _short(number: float) -> str:
 
 
 @contextmanager
-def pass_progress(shown: bool, source: RowSource) -> Iterator[PassProgress]:
+def pass_progress(shown: bool, source: Divided) -> Iterator[PassProgress]:
     columns = (
         TextColumn("{task.description}"),
         BarColumn(bar_width=20),

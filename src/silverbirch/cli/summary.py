@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ from ..checks import bytes_text
 from ..model import AggregateModel
 from ..pipeline.provenance import RunState
 from ..pipeline.record import Record
+from ..pipeline.shared_preparation import SharedPreparation
 from .console import Voice
 
 _MOST_NAMES = 8
@@ -22,6 +24,8 @@ def say_run(voice: Voice, record: Record, state: RunState, extra: list[tuple[str
 
 def _counts(counts: dict[str, Any], state: RunState) -> list[tuple[str, str]]:
     rows = f"{counts['rows']:,.12g}"
+    if "weight" in counts:
+        rows += f" of weight {counts['weight']:,.12g}"
     if counts.get("dropped"):
         direction = " or no direction" if state.preparation.metric != "euclidean" else ""
         rows += f", {counts['dropped']:,} of them left out for missing values{direction}"
@@ -36,6 +40,7 @@ def _counts(counts: dict[str, Any], state: RunState) -> list[tuple[str, str]]:
 
 def listed(columns: Sequence[str]) -> str:
     """The names of the columns: they show a column that should not be clustered, such as an id."""
+    columns = [repr(name) if "," in name else name for name in columns]
     if len(columns) <= _MOST_NAMES:
         return ", ".join(columns)
     return f"{', '.join(columns[: _MOST_NAMES - 2])}, … {columns[-1]} ({len(columns):,} in all)"
@@ -49,6 +54,24 @@ def _costs(measured: dict[str, Any]) -> list[tuple[str, str]]:
     cost = f"{total:.2f} s ({parts})" + ("" if peak is None else f", {bytes_text(peak)} at most")
     written = ", ".join(measured["outputs"].values())
     return [("cost", cost), ("written", written or "nothing; --labels, --model, --report or --record keep the result")]
+
+
+def say_preparation(voice: Voice, record: Record, shared: SharedPreparation) -> None:
+    """Prints the summary of a preparation: what is missing, and the mean, deviation and range of the columns."""
+    measured, found = record.measured(), shared.statistics
+    names = shared.state.columns or tuple(map(str, range(found.n_columns)))
+    missing = found.rows - found.values
+    how, _ = shared.state.preparation.to_state()
+    options = " ".join(f"--{name} {value}" for name, value in how.items())
+    rows = [("rows", f"{found.rows:,.12g}"), ("prepared", options)]
+    columns = zip(names, found.mean, found.deviation, found.least, found.most, missing, strict=True)
+    for name, mean, deviation, least, most, absent in itertools.islice(columns, _MOST_NAMES):
+        text = f"{mean:.6g} ± {deviation:.6g}, {least:.6g} to {most:.6g}" if least <= most else "no value"
+        rows.append((name, text + (f", {absent:,.12g} missing" if absent else "")))
+    if found.n_columns > _MOST_NAMES:
+        rows.append(("…", f"{found.n_columns:,} columns in all"))
+    voice.table([*rows, *_costs(measured)])
+    voice.give(measured)
 
 
 def say_clusters(voice: Voice, record: Record, state: RunState, model: AggregateModel) -> None:

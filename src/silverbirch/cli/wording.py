@@ -28,6 +28,8 @@ OPTIONS = {
     "columns": "--columns",
     "numeric_only": "--numeric-only",
     "id_column": "--id-column",
+    "weight_column": "--weight-column",
+    "times": "--times",
     "format": "--format",
     "separator": "--separator",
     "decimal": "--decimal",

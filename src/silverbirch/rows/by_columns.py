@@ -65,7 +65,9 @@ def by_columns(
         # The last chunk is held while the next block is read: a copy of it holds nothing else.
         last = max(0, batch.num_rows - blocks.chunk_rows)
         yield batch.slice(0, last)
-        batch = pa.record_batch([pa.concat_arrays([column]) for column in batch.slice(last).columns], schema=batch.schema)
+        batch = pa.record_batch(
+            [pa.concat_arrays([column]) for column in batch.slice(last).columns], schema=batch.schema
+        )
         yield batch
 
 

@@ -11,6 +11,7 @@ from functools import cache, cached_property
 from struct import unpack_from
 from typing import TYPE_CHECKING, Any
 
+from ...wording import parameter
 from ..by_columns import Part, by_columns, row_bytes
 from ..columns import Wanted, arrow_fields, without_first
 from ..source import ReadingBytes
@@ -24,6 +25,7 @@ _SMALL_FILE = 1 << 20  # no look at its batches
 _COMPRESSED_BLOCK = 1 << 30  # without a limit; a batch is decompressed again for each block of rows
 _MAPPED_COLUMN = 1 << 17  # of a map that become resident when a few rows of a column are read
 _MAGIC = b"ARROW1\0\0"  # a file is a stream between this and a footer
+_BEGIN_OF_STREAM = b"\xff\xff\xff\xff"
 _END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 
 
@@ -137,6 +139,12 @@ class ArrowFileTable(ArrowTable):
         return needed("pyarrow.ipc").open_file(file, options=self._options(names))
 
     def _open(self) -> None:
+        with self.path.open("rb") as begin:
+            if begin.read(4) == _BEGIN_OF_STREAM:
+                raise ValueError(
+                    f"{self.label} is an Arrow stream, not an Arrow file: let its name end in .arrows, or say so by "
+                    f"{parameter('read_chunks().format', 'arrows')}"
+                )
         file = FileMap(self.path)  # pyarrow reads all of a file that is not mapped to count its rows
         reader = self._reader(file.open())
         self._set_fields(reader.schema)
