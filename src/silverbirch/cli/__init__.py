@@ -6,6 +6,7 @@ demo.py         demo
 options.py      the options that commands share, in groups; grouping.py spreads a group into options
 cutting.py      the options that say where to cut
 reading.py      what commands read      aggregating.py   makes trees of rows and of features
+outputs.py      what commands write     storing.py       unfinished work in a checkpoint
 results.py      writes the results      console.py, progress.py, summary.py   print messages
 wording.py      options in messages that name parameters
 helping.py      the help of commands

@@ -34,7 +34,10 @@ def _of_kind(path: Path, kind: str, state: dict[str, Any], arrays: container.Arr
     if kind == CHECKPOINT:
         identity = state["identity"]
         known = {"written by": f"silverbirch {state['silverbirch']}", "input": [f["name"] for f in identity["input"]]}
-        return {**known, **state["counts"], **identity.get("tree", {}), **identity.get("preparation", {})}
+        journal = state.get("labelling", state).get("journal")
+        labels = {} if journal is None else {"labels": journal["count"]}
+        found = known | state.get("counts", {}) | labels
+        return {**found, **identity.get("tree", {}), **identity.get("preparation", {})}
     if kind == PREPARATION:
         return _of_preparation(SharedPreparation.from_file(path, state, arrays))
     if kind not in _FACTS:

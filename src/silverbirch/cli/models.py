@@ -80,7 +80,7 @@ def cut(
             raise ValueError("rows are given but no file for their labels: add --labels")
         if labelling.keep and not inputs:
             raise ValueError("--keep names columns of rows, but no rows are given: name their files after the model")
-        if parsing != options.Parsing() and not inputs:
+        if parsing.given and not inputs:
             raise ValueError("no rows are given, but options that say how to read them: name files of rows")
         paths = {"model": new_model, "report": page, "record": record}
         outputs = Outputs(paths, force, labelling.target(inputs or []), columns_beside(id_column, labelling.kept))

@@ -390,6 +390,11 @@ class Parsing:
     encoding: Encoding = None
     comment: Comment = None
 
+    @property
+    def given(self) -> dict[str, Any]:
+        """The options that are not at their defaults."""
+        return {name: value for name, value in asdict(self).items() if value != getattr(Parsing, name)}
+
 
 @dataclass(frozen=True)
 class Preparing:

@@ -72,10 +72,11 @@ def write_page(path: Path, model: AggregateModel, state: RunState, record: dict[
 
 
 def _title(state: RunState) -> str:
-    names = [Path(str(file.get("name"))).name for file in state.record.get("input", [])]
-    if not names:
+    files = state.record.get("input", [])
+    if not files:
         return "silverbirch report"
-    return names[0] + (f" and {len(names) - 1} more files" if len(names) > 1 else "")
+    more = sum(int(file.get("files", 1)) for file in files) - 1  # an entry may stand for many files
+    return Path(str(files[0].get("name"))).name + (f" and {more:,} more files" if more else "")
 
 
 def write_record(path: Path, record: Record) -> None:
