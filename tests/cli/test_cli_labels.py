@@ -241,13 +241,14 @@ def test_a_label_file_lies_where_its_input_lies_below_what_was_given(inputs, pla
         (["months/month=01", "months/month=02"], [], "would both be"),
         (["months/month=01", "months/month=01"], [], "would both be"),
         (["months"], ["--labels-format", "npy", "--keep", "id"], ".npy holds labels only"),
+        (["months"], ["--keep", "month"], "column 'month' is in the names of the folders"),
         ([], [], "there is none: name a file"),
     ],
 )
 def test_a_folder_that_cannot_be_written_is_refused_before_any_work(inputs, options, message, months, model, tmp_path):
     paths = [tmp_path / name for name in inputs]
     result = silverbirch("cut", model, *paths, "-k", 3, "--labels", f"{tmp_path}/out/", *options)
-    assert result.exit_code == (2 if options else 1)
+    assert result.exit_code == (2 if "npy" in options else 1)
     assert message in words(result.stderr)
     assert not (tmp_path / "out").exists()
 
@@ -260,6 +261,18 @@ def test_a_folder_of_labels_lies_outside_of_the_input(months, model):
     same = silverbirch(*command, f"{months}/")
     assert same.exit_code == 1
     assert "is an input and would also be the labels" in same.stderr
+
+
+def test_labels_of_standard_input_go_to_standard_output_but_not_to_a_folder(tmp_path):
+    def labels_to(target):
+        command = [sys.executable, "-m", "silverbirch", "cluster", "-", "--format", "csv", "-k", "1", "--columns", "x",
+                   "--keep", "name", "--labels", target]  # fmt: skip
+        return subprocess.run(command, cwd=tmp_path, input=b"x,name\n1,a\n2,b\n", capture_output=True)
+
+    assert labels_to("-").stdout == b"name,label\na,0\nb,0\n"
+    refused = labels_to("labels/")
+    assert refused.returncode == 1
+    assert b"no place in a folder" in refused.stderr
 
 
 def test_existing_label_files_are_overwritten_by_force_only(months, model, tmp_path):
