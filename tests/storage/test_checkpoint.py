@@ -177,10 +177,10 @@ def test_a_cut_that_failed_is_made_good_without_reading_the_rows_again(run, tmp_
 @pytest.mark.parametrize(
     ("change", "what"),
     [
-        (["--max-leaves", "90"], "max_leaves (100, now 90)"),
-        (["--max-leaves", "100", "--linkage", "centroid"], "distance (ward, now centroid)"),
-        (["--max-leaves", "100", "--scale", "standard"], "scale (none, now standard)"),
-        (["--max-leaves", "100", "--columns", "0,1"], "columns (None, now 0,1)"),
+        (["--max-leaves", "90"], "--max-leaves (100, now 90)"),
+        (["--max-leaves", "100", "--linkage", "centroid"], "--distance (ward, now centroid)"),
+        (["--max-leaves", "100", "--scale", "standard"], "--scale (none, now standard)"),
+        (["--max-leaves", "100", "--columns", "0,1"], "--columns (None, now 0,1)"),
     ],
 )
 def test_a_checkpoint_of_another_run_is_refused(change, what, run, tmp_path):

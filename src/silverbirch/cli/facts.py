@@ -94,9 +94,13 @@ def _of_dendrogram(dendrogram: Dendrogram) -> dict[str, Any]:
 def _of_model(model: AggregateModel) -> dict[str, Any]:
     known = model._clustering
     linkage, mode = (model.linkage, model.mode) if known is None else known.made_by[:2]
-    facts = _of_tree(model.tree_) | {"linkage": linkage, "mode": mode}
+    facts = _of_tree(model.tree_) | {"features": len(model.features_), "columns": model.n_features_in_}
+    if model._projection is not None:
+        facts["projection"] = model._projection.n_components
+    facts |= {"linkage": linkage, "mode": mode}
     if known is not None:
-        facts |= {"height": float(model.linkage_matrix_[:, 2].max(initial=0.0)), "clusters": model.n_clusters_}
+        clusters = model.n_clusters_ if model._is_cut else None
+        facts |= {"height": float(model.linkage_matrix_[:, 2].max(initial=0.0)), "clusters": clusters}
     return facts
 
 
