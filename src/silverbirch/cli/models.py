@@ -17,6 +17,7 @@ from ..pipeline.labelling import Labelling, leaves_digest
 from ..pipeline.labels import LabelTarget
 from ..pipeline.provenance import RunState
 from ..pipeline.record import Record
+from ..pipeline.sources import abridged
 from ..rows import RowSource, read_chunks
 from ..storage import container
 from ..storage.loading import restored
@@ -76,12 +77,7 @@ def cut(
             raise ValueError(f"no cut is given: give {CUTS}")
         if no_ids and id_column is not None:
             raise ValueError("--no-ids and --id-column contradict each other: give only one of them")
-        if inputs and labelling.labels is None:
-            raise ValueError("rows are given but no file for their labels: add --labels")
-        if labelling.keep and not inputs:
-            raise ValueError("--keep names columns of rows, but no rows are given: name their files after the model")
-        if parsing.given and not inputs:
-            raise ValueError("no rows are given, but options that say how to read them: name files of rows")
+        _check_rows(bool(inputs), parsing, labelling)
         paths = {"model": new_model, "report": page, "record": record}
         outputs = Outputs(paths, force, labelling.target(inputs or []), columns_beside(id_column, labelling.kept))
     voice = Voice(talking, to_stderr=labelling.to_stdout)
@@ -179,6 +175,16 @@ def _require_number(suggestion: Suggestion | None) -> None:
         raise ValueError(f"there is no clear number of clusters: {suggestion.reason}; give -k or --height")
 
 
+def _check_rows(are_given: bool, parsing: options.Parsing, labelling: options.Labelling) -> None:
+    """Raises ValueError for rows without labels, and for options about rows without rows."""
+    if are_given and labelling.labels is None:
+        raise ValueError("rows are given but no file for their labels: add --labels")
+    if labelling.keep and not are_given:
+        raise ValueError("--keep names columns of rows, but no rows are given: name their files after the model")
+    if parsing.given and not are_given:
+        raise ValueError("no rows are given, but options that say how to read them: name files of rows")
+
+
 def _label_features(target: LabelTarget, model: AggregateModel) -> None:
     with target.opened((), ()) as writer:
         writer.write(model.subcluster_labels_)
@@ -186,10 +192,8 @@ def _label_features(target: LabelTarget, model: AggregateModel) -> None:
 
 def _identity(source: RowSource | None, model: AggregateModel, state: RunState) -> dict[str, Any]:
     """What decides the leaf of each row; the cut may change, and the columns beside the labels."""
-    return {
-        "input": None if source is None else source.fingerprint(),
-        "model": leaves_digest(model, state.preparation),
-    }
+    read = [] if source is None else source.fingerprint() or []
+    return {"input": abridged(read), "model": leaves_digest(model, state.preparation)}
 
 
 def _same_file(path: Path, other: Path) -> bool:
