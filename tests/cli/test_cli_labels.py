@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -302,7 +303,22 @@ def test_the_name_of_a_file_decides_its_format(table, model, tmp_path):
     assert "is for folders and standard output" in words(result.stderr)
 
 
-# --- what `cut` records
+# --- what `cut` takes and records
+
+
+def test_a_cut_stays_within_its_memory_or_is_refused_with_what_it_needs(tmp_path):
+    X = np.random.default_rng(0).normal(size=(100_000, 16))
+    pd.DataFrame(X, columns=[f"x{i}" for i in range(16)]).to_parquet(tmp_path / "rows.parquet")
+    done("cluster", tmp_path / "rows.parquet", "--max-leaves", 20_000, "--model", tmp_path / "run.sb")
+    command = ["cut", tmp_path / "run.sb", tmp_path / "rows.parquet", "-k", 9, "--labels", tmp_path / "l.parquet"]
+    refused = silverbirch(*command, "--max-memory", "100MB")
+    assert refused.exit_code == 1
+    needed = re.search(r"--max-memory 100MB: to label these rows takes at least (\d+) MB; allow more", refused.stderr)
+    limit = int(needed[1]) + 1
+    record = tmp_path / "cut.json"
+    words = [*command, "--max-memory", f"{limit}MB", "--record", record, "--quiet"]
+    subprocess.run([sys.executable, "-m", "silverbirch", *map(str, words)], check=True)  # its own peak
+    assert json.loads(record.read_text())["peak_memory_bytes"] <= limit * 1_000_000
 
 
 def test_the_record_of_a_cut_has_counts_and_outputs(table, model, tmp_path):

@@ -13,6 +13,7 @@ import typer
 from ..dendrogram.suggestion import Suggestion
 from ..errors import ModelFileError
 from ..model import AggregateModel
+from ..pipeline.budget import stay_within_to_label
 from ..pipeline.labelling import Labelling, leaves_digest
 from ..pipeline.labels import LabelTarget
 from ..pipeline.provenance import RunState
@@ -57,6 +58,7 @@ def cut(
     page: options.Page = None,
     record: options.RecordFile = None,
     force: options.Force = False,
+    max_memory: options.MaxMemoryToLabel = None,
     jobs: options.Jobs = 1,
 ) -> None:
     """Cut the dendrogram of a model at another level and label rows. Nothing is clustered again.
@@ -87,6 +89,7 @@ def cut(
     if inputs:
         chosen: dict[str, Any] = {"columns": state.to_read, "id_column": id_column, "times": state.times}
         source = read_chunks(inputs, **chosen, keep=labelling.kept, **asdict(parsing))
+        stay_within_to_label(max_memory, source, estimator)
     whole = Record("cut", cutting.parameters(), [{"name": str(model)}, *({"name": name} for name in inputs or [])])
     with resumable(resuming):
         labels = Labelling(resuming.journal(), voice.warn)
