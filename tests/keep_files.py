@@ -57,11 +57,15 @@ def keep_runs(folder, place):
         os.utime("rows.csv", (0, 0))  # part of the record
         scaled = ["rows.csv", "--scale", "standard", "--force"]
         directed = ["rows.csv", "--metric", "cosine", "--linkage", "average", "--missing", "drop", "--force"]
-        for command in (
+        prepared = ["rows.csv", "--scale", "standard", "--missing", "mean", "--force"]
+        commands = [
             ["cluster", *scaled, "-k", 3, "--model", folder / "run.sb"],
             ["cluster", *directed, "--height", 0.1, "--model", folder / "run-cosine.sb"],
             ["aggregate", *scaled, "-o", folder / "run-features.sb"],
-        ):
+        ]
+        if folder.name > "0.3":
+            commands.append(["prepare", *prepared, "-o", folder / "run-preparation.sb"])
+        for command in commands:
             result = silverbirch(*command)
             assert result.exit_code == 0, result.stderr
 

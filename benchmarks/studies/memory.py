@@ -166,7 +166,14 @@ def main() -> None:
             for row in run(options):
                 file.write(json.dumps(row) + "\n")
                 file.flush()
-                print(row["kind"], row["columns"], row["limit"], _cell(row), row.get("features", ""), row.get("seconds", ""))
+                print(
+                    row["kind"],
+                    row["columns"],
+                    row["limit"],
+                    _cell(row),
+                    row.get("features", ""),
+                    row.get("seconds", ""),
+                )
     print(rendered([json.loads(line) for line in options.output.read_text(encoding="utf-8").splitlines()]))
 
 

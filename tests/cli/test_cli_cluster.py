@@ -252,10 +252,10 @@ def test_features_of_other_columns_or_scales_do_not_merge(frame, tmp_path):
     for name in "ab":
         done("aggregate", tmp_path / f"{name}.parquet", "--scale", "standard", "-o", tmp_path / f"{name}-scaled.sb")
     for pair, words in {
-        ("xy", "yx"): "other columns",
-        ("plain", "xy"): "other columns",
-        ("plain", "a-scaled"): "other scales",
-        ("a-scaled", "b-scaled"): "other scales",
+        ("xy", "yx"): "the columns are y, x, not x, y",
+        ("plain", "xy"): "the columns are x, y, not x, y, z",
+        ("plain", "a-scaled"): "--scale was standard, not none",
+        ("a-scaled", "b-scaled"): "column 'x' was moved by",
     }.items():
         result = silverbirch("merge", *(tmp_path / f"{name}.sb" for name in pair), "-o", tmp_path / "all.sb")
         assert result.exit_code == 1

@@ -218,3 +218,5 @@ def test_a_signalling_nan_is_a_missing_value(tmp_path):
         assert "column 1 is missing in row 5" in result.stderr
         result = silverbirch("cluster", tmp_path / f"{name}.npy", "-k", 2, "--missing", "drop")
         assert "300, 1 of them left out for missing values" in result.stdout
+        result = silverbirch("cluster", tmp_path / f"{name}.npy", "-k", 2, "--missing", "mean", "--scale", "standard")
+        assert "300, 1 missing values filled" in result.stdout

@@ -14,13 +14,14 @@ VISIBLE_IN_THE_COMMAND_LINE = {
     "unknown option": dict.fromkeys(COMMANDS, "--sheep"),
     "no argument": {
         "cluster": "",
+        "prepare": "-o {new}.sb",
         "aggregate": "-o {new}.sb",
         "merge": "-o {new}.sb",
         "cut": "-k 2",
         "report": "-o {new}.html",
         "info": "",
     },
-    "no output": {"aggregate": "{rows}", "merge": "{features}", "report": "{model}"},
+    "no output": {"prepare": "{rows}", "aggregate": "{rows}", "merge": "{features}", "report": "{model}"},
     "no number": {
         "cluster": "{rows} -k many",
         "aggregate": "{rows} -o {new}.sb --max-leaves many",
@@ -39,6 +40,7 @@ VISIBLE_IN_THE_COMMAND_LINE = {
     },
     "unknown name": {
         "cluster": "{rows} -k 2 --linkage warp",
+        "prepare": "{rows} -o {new}.sb --scale fish",
         "aggregate": "{rows} -o {new}.sb --scale fish",
         "cut": "{model} --cut-method deep",
         "report": "{model} -o {new}.html --cut-method deep",
@@ -50,6 +52,8 @@ VISIBLE_IN_THE_COMMAND_LINE = {
     },
     "contradicting options": {
         "cluster": "{rows} -k 2 --height 3",
+        "aggregate": "{rows} -o {new}.sb --prepare {preparation} --scale none",
+        "prepare": "{preparation} -o {new}.sb --scale none",
         "cut": "{model} -k 2 --height 3",
         "report": "{model} -o {new}.html -k 2 --height 3",
         "demo": "-o {new} --rows 1000 -k 500 --max-leaves 100",
@@ -73,11 +77,22 @@ VISIBLE_IN_THE_COMMAND_LINE = {
 OF_FILES_AND_DATA = {
     "no such file": {
         "cluster": "{none}.npy -k 2",
+        "prepare": "{none}.npy -o {new}.sb",
         "aggregate": "{none}.npy -o {new}.sb",
         "merge": "{none}.sb -o {new}.sb",
         "cut": "{none}.sb -k 2",
         "report": "{none}.sb -o {new}.html",
         "info": "{none}.sb",
+    },
+    "no such preparation": {
+        "cluster": "{rows} -k 2 --prepare {none}.sb",
+        "aggregate": "{rows} -o {new}.sb --prepare {none}.sb",
+    },
+    "rows given twice": {
+        "cluster": "{rows} {rows} -k 2",
+        "prepare": "{rows} {rows} -o {new}.sb",
+        "aggregate": "{rows} {rows} -o {new}.sb",
+        "merge": "{features} {features} -o {new}.sb",
     },
     "no such rows to label": {"cut": "{model} {none}.npy -k 2 --labels {new}.npy"},
     "an unknown format": {
@@ -90,6 +105,7 @@ OF_FILES_AND_DATA = {
     },
     "a file cut short": {
         "cluster": "{short_rows} -k 2",
+        "prepare": "{short_rows} -o {new}.sb",
         "aggregate": "{short_rows} -o {new}.sb",
         "merge": "{short_model} -o {new}.sb",
         "cut": "{short_model} -k 2",
@@ -98,7 +114,9 @@ OF_FILES_AND_DATA = {
     },
     "a folder without files": {
         "cluster": "{folder} -k 2",
+        "prepare": "{folder} -o {new}.sb",
         "aggregate": "{folder} -o {new}.sb",
+        "merge": "{folder} -o {new}.sb",
         "cut": "{folder} -k 2",
         "report": "{folder} -o {new}.html",
         "info": "{folder}",
@@ -109,7 +127,11 @@ OF_FILES_AND_DATA = {
         "cut": "{model} {table} -k 2 --labels {new}.csv --id-column sheep",
     },
     "text instead of numbers": {"cluster": "{table} -k 2", "aggregate": "{table} -o {new}.sb"},
-    "features that do not go together": {"merge": "{features} {narrow} -o {new}.sb"},
+    "files that do not go together": {
+        "cluster": "{features} {narrow} -k 2",
+        "merge": "{features} {narrow} -o {new}.sb",
+        "aggregate": "{narrow_rows} -o {new}.sb --prepare {preparation}",
+    },
     "rows that do not fit the model": {"cut": "{model} {narrow_rows} -k 2 --labels {new}.npy"},
     "more clusters than rows": {
         "cluster": "{rows} -k 501",
@@ -118,6 +140,7 @@ OF_FILES_AND_DATA = {
     },
     "an output that exists": {
         "cluster": "{rows} -k 2 --model {model}",
+        "prepare": "{rows} -o {features}",
         "aggregate": "{rows} -o {features}",
         "merge": "{features} -o {model}",
         "cut": "{model} -k 2 --report {page}",
@@ -140,6 +163,7 @@ OF_FILES_AND_DATA = {
     },
     "an output that is an input": {
         "cluster": "{rows} -k 2 --labels {rows} --force",
+        "prepare": "{rows} -o {rows} --force",
         "aggregate": "{rows} -o {rows} --force",
         "merge": "{features} -o {features} --force",
         "cut": "{model} {rows} -k 2 --labels {rows} --force",
@@ -147,7 +171,9 @@ OF_FILES_AND_DATA = {
     },
     "a checkpoint of something else": {
         "cluster": "{rows} -k 2 --checkpoint {model}",
+        "prepare": "{rows} -o {new}.sb --checkpoint {model}",
         "aggregate": "{rows} -o {new}.sb --checkpoint {model}",
+        "merge": "{features} -o {new}.sb --checkpoint {model}",
     },
 }
 
@@ -158,7 +184,7 @@ def files(tmp_path_factory):
     names = {
         **{"rows": "rows.npy", "narrow_rows": "narrow.npy", "short_rows": "short.npy", "table": "table.csv"},
         **{"model": "run.sb", "short_model": "short.sb", "features": "features.sb", "narrow": "narrow.sb"},
-        **{"page": "page.html", "picture": "picture.png", "folder": "folder", "demo": "demo"},
+        **{"preparation": "prep.sb", "page": "page.html", "picture": "picture.png", "folder": "folder", "demo": "demo"},
         **{"new": "new", "none": "nowhere/nothing"},
     }
     files = {name: folder / file for name, file in names.items()}
@@ -171,6 +197,7 @@ def files(tmp_path_factory):
     files["short_model"].write_bytes(files["model"].read_bytes()[:-1])
     sb.ClusterFeatures(1, X, 0).save(files["features"])
     sb.ClusterFeatures(1, X[:, :2], 0).save(files["narrow"])
+    assert run("prepare", "{rows} --scale standard -o {preparation}", files).exit_code == 0
     files["page"].write_text("<html>")
     files["picture"].write_bytes(b"\x89PNG")
     for name in ("folder", "demo"):

@@ -43,13 +43,7 @@ NOT_OF_COMMANDS = {
     "names: node": "of Dendrogram",
     "names: cluster": "of Dendrogram",
     "k": "Dendrogram.sse",
-    "k_max": "Dendrogram.suggest",
-    "weight_column": "read_chunks",
     "sample_weight": "fit",
-    "keep": "read_chunks",
-    "times": "read_chunks",
-    "refine": "fit",
-    "projection": "fit",
     # numbers in files, which are checked by the same functions
     "file": "a position in a checkpoint",
     "row": "a position in a checkpoint",

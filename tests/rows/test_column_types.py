@@ -97,6 +97,17 @@ def test_a_csv_column_that_begins_with_dates_may_continue_with_times_and_fractio
     np.testing.assert_array_equal(rows[[0, -1]], [[DAY, 1], [1.25, 60.5]])
 
 
+def test_texts_of_json_that_are_times_become_seconds_on_request_and_stay_as_written_if_kept(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    texts = ["1970-01-01T00:00:01.5Z", "1970-01-01 02:00:00+01:00"]
+    path.write_text("".join(f'{{"when": "{text}", "day": "1970-01-02", "note": "{text[:10]}x"}}\n' for text in texts))
+    assert all_rows(sb.read_chunks(path, times=True, columns="when,day")).tolist() == [[1.5, DAY], [3600, DAY]]
+    with pytest.raises(ValueError, match=r"'when' \(timestamp\), 'day' .*'note' \(text\).*times=True"):
+        sb.read_chunks(path)
+    (chunk,) = sb.read_chunks(path, times=True, columns="day", keep="when").chunks(with_ids=True)
+    assert chunk.kept.column("when").to_pylist() == texts
+
+
 @pytest.mark.parametrize("name", ["rows.parquet", "rows.csv", "rows.arrow"])
 def test_times_are_refused_by_name_and_type_unless_asked_for(name, tmp_path):
     path = write(pa.table({"x": [1.0], "when": pa.array([0], pa.timestamp("s"))}), tmp_path / name)
@@ -122,6 +133,25 @@ def test_one_column_cannot_hold_times_in_one_file_and_numbers_in_another(tmp_pat
         sb.read_chunks(tmp_path, times=True)
     pq.write_table(pa.table({"t": pa.array([None])}), tmp_path / "b.parquet")
     np.testing.assert_array_equal(all_rows(sb.read_chunks(tmp_path, times=True)), [[0.0], [np.nan]])
+
+
+@pytest.mark.parametrize("values", [[1.0, datetime.datetime(2024, 1, 1)], [datetime.datetime(2024, 1, 1), 1.0]])
+def test_a_stream_cannot_change_from_numbers_to_times_or_back(values):
+    chunks = (pa.table({"t": [value]}) for value in values)
+    source = sb.read_chunks(chunks, times=True)
+    with pytest.raises(ValueError, match=r"'t' holds .* where (numbers|times) came before"):
+        list(source.chunks())
+
+
+def test_arrays_of_times_become_seconds_on_request(tmp_path):
+    for unit, expected in (("D", [[0, 86_400], [np.nan, 31_536_000]]), ("ns", [[0, 86_400], [np.nan, 31_536_000]])):
+        array = np.array([["1970-01-01", "1970-01-02"], ["NaT", "1971-01-01"]], f"M8[{unit}]")
+        np.save(tmp_path / "rows.npy", array)
+        np.testing.assert_array_equal(all_rows(sb.read_chunks(tmp_path / "rows.npy", times=True)), expected)
+        durations = array - np.datetime64(0, "s")
+        np.testing.assert_array_equal(all_rows(sb.read_chunks(durations, times=True)), expected)
+        with pytest.raises(ValueError, match=rf"'0' \(datetime64\[{unit}\]\).*times=True"):
+            sb.read_chunks(tmp_path / "rows.npy")
 
 
 def test_scaling_to_0_and_1_does_not_mix_seconds_and_ticks(tmp_path):

@@ -10,6 +10,7 @@ import silverbirch as sb
 from commands import silverbirch
 from dendrograms import by_first_occurrence
 from keep_files import CLUSTERS, FEATURES, KEPT, NAMES, ROWS
+from silverbirch.pipeline.shared_preparation import SharedPreparation
 from trees import assert_holds, assert_same_bits, snapshot
 
 GROUPS = np.arange(len(ROWS)) % 3
@@ -30,6 +31,7 @@ def test_all_kept_files_are_tested(folder):
         "features", "tree", "tree-empty", "tree-threads", "dendrogram", "dendrogram-prototypes", "model",
         "model-chunks", "model-refined", "run", "run-features",
         *(["run-cosine"] if folder.name > "0.1" else []),
+        *(["run-preparation"] if folder.name > "0.3" else []),
     }  # fmt: skip
     assert {path.stem for path in folder.iterdir()} == tested
 
@@ -149,5 +151,26 @@ def test_kept_runs_of_the_command_line(folder, tmp_path):
     assert silverbirch(*command).exit_code == 0
     np.testing.assert_array_equal(np.load(tmp_path / "labels.npy"), labels)
     both = [folder / "run-features.sb"] * 2
-    assert silverbirch("merge", *both, "-o", tmp_path / "both.sb").exit_code == 0
+    assert silverbirch("merge", *both, "-o", tmp_path / "both.sb", "--allow-overlap").exit_code == 0
     assert sb.load(tmp_path / "both.sb").weight.sum() == 2 * len(ROWS)
+
+
+@each_version
+def test_kept_files_of_the_same_rows_are_not_merged_unless_told(folder, tmp_path):
+    for second in ("run.sb", "run-features.sb"):
+        merged = silverbirch("merge", folder / "run-features.sb", folder / second, "-o", tmp_path / "both.sb")
+        assert merged.exit_code == 1
+        assert ("is given twice" if second == "run-features.sb" else "both hold the rows of rows.csv") in merged.stderr
+
+
+def test_a_preparation_is_kept_and_says_how_rows_are_prepared(tmp_path, monkeypatch):
+    monkeypatch.setattr(keep_files, "KEPT", tmp_path)
+    monkeypatch.setattr(sb, "__version__", "0.4.0")
+    keep_files.main()
+    for path in [*tmp_path.glob("*/run-preparation.sb"), *KEPT.glob("*/run-preparation.sb")]:
+        shared = SharedPreparation.read(path)
+        assert shared.state.columns == tuple(NAMES)
+        prepared = shared.completed()
+        assert (prepared.missing, prepared.scale, prepared.metric) == ("mean", "standard", "euclidean")
+        np.testing.assert_allclose(prepared.fill, ROWS.mean(axis=0), rtol=1e-12)
+        np.testing.assert_allclose(1 / prepared.factor, ROWS.std(axis=0), rtol=1e-12)

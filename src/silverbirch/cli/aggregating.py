@@ -1,49 +1,65 @@
-"""The part that `cluster` and `aggregate` share: inserts the rows of files into the tree of a model."""
+"""The part that commands share: makes the tree of a model from the rows of files, or from features."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from ..model import AggregateModel
 from ..model.labelled import LeafCounter
 from ..pipeline.aggregation import Aggregation
 from ..pipeline.labelling import BothPasses, Labelling
-from ..pipeline.preparation import Preparation
+from ..pipeline.merging import FeatureFiles, Merging
+from ..pipeline.prepared_source import PreparedSource
 from ..pipeline.provenance import RunState
 from ..pipeline.record import Record
-from ..rows import RowSource, read_chunks
+from ..pipeline.sources import abridged
+from ..rows import Position
+from ..storage.checkpoint import Resumable
 from ..storage.tree import parameters_of
+from ..tree import CFTree
 from .console import Voice
-from .options import Choosing, Parsing, Resuming
+from .options import Resuming
 from .outputs import Outputs, input_names
-from .progress import pass_progress
+from .progress import Divided, model_progress, pass_progress
+from .reading import Reading, feature_files
 from .results import write_labels
 from .storing import StoredWork
 
 
-@dataclass(frozen=True)
-class Reading:
-    """Which rows are read, and how they are prepared."""
+class Pass(Resumable, Protocol):
+    """One pass over an input, in steps."""
 
-    inputs: list[str]
-    choosing: Choosing = field(default_factory=Choosing)
-    preparation: Preparation = field(default_factory=Preparation)
-    parsing: Parsing = field(default_factory=Parsing)
-    keep: tuple[str, ...] = ()
+    @property
+    def source(self) -> Divided: ...
 
-    def chosen(self) -> tuple[str, ...] | None:
-        names = self.choosing.columns
-        return None if names is None else tuple(name.strip() for name in names.split(","))
+    @property
+    def stage(self) -> str: ...
 
-    def open(self) -> RowSource:
-        choice = asdict(self.choosing) | {"columns": self.chosen(), "keep": self.keep}
-        return read_chunks(self.inputs, **choice, **asdict(self.parsing))
+    @property
+    def position(self) -> Position: ...
 
-    def parameters(self) -> dict[str, Any]:
-        """What decides the rows, for the record; of the options for parsing those that were given."""
-        kept = {"keep": list(self.keep)} if self.keep else {}
-        return asdict(self.choosing) | self.parsing.given | kept | self.preparation.to_state()[0]
+    @property
+    def rows(self) -> int: ...
+
+    @property
+    def tree(self) -> CFTree | None: ...
+
+    def run(self, after_step: Callable[[Any], Any], /) -> None:
+        """Continues from the current position; calls `after_step(self)` after each step."""
+
+
+def go_through(work: Pass, stored: StoredWork, voice: Voice) -> None:
+    """Runs the pass to its end, with progress, and stores it from time to time."""
+    with pass_progress(voice.shows_progress, work.source) as progress:
+
+        def after_step(now: Any) -> None:
+            progress.update(now.stage, now.rows, now.position, now.tree)
+            stored.store()
+
+        work.run(after_step)
+    stored.store_now()  # the outputs are written from here on
 
 
 @dataclass
@@ -57,38 +73,52 @@ class Job:
     voice: Voice
     resuming: Resuming
     _labelling: Labelling = field(init=False)
-    _stored: StoredWork | None = None  # the passes over rows; the merge of features is not stored
+    _stored: StoredWork | None = None  # both passes over rows
 
     def aggregate(self) -> Aggregation:
         source = self.reading.open()
-        self.record.input = source.fingerprint() or []
+        self.record.input = self.reading.fingerprint(source)
+        self.model._check_can_refine(source)
         aggregation = Aggregation(source, self.model, self.reading.preparation)
         self._labelling = Labelling(self.resuming.journal(), self.voice.warn)
         passes = BothPasses(aggregation, self._labelling)
         self._stored = stored = StoredWork(passes, self.resuming, self.outputs, self._identity(), self.voice)
-        stored.begin(input_names(source))
-        self.outputs.check_types(source)
+        stored.begin(input_names(source), self.reading.also_read)
+        self.outputs.check_kept(source)
         with self.record.phase("aggregate"):
-            self._pass(aggregation, stored)
+            go_through(aggregation, stored, self.voice)
         self.model = aggregation.model
-        stored.store_now()  # the outputs are written from here on
+        if self.model.refine:
+            with self.record.phase("refine"), model_progress(self.voice.shows_progress, self.model):
+                self.model._refine(PreparedSource(source, aggregation.preparation))
         tree = self.model.tree_
-        self.record.counts |= asdict(aggregation.counts) | {
-            "columns": tree.features.n_dimensions,
-            "features": tree.n_leaves,
-            "rebuilds": tree.n_rebuilds,
-            "threshold": tree.threshold,
-        }
+        weight = {} if source.weight_column is None else {"weight": tree.n_points}
+        self.record.counts |= (
+            asdict(aggregation.counts)
+            | weight
+            | {
+                "columns": self.model.n_features_in_,
+                "features": len(self.model.features_),
+                "rebuilds": tree.n_rebuilds,
+                "threshold": tree.threshold,
+            }
+        )
         return aggregation
 
-    def _pass(self, aggregation: Aggregation, stored: StoredWork) -> None:
-        with pass_progress(self.voice.shows_progress, aggregation.source) as progress:
-
-            def after_chunk(now: Aggregation) -> None:
-                progress.update(now.stage, now.rows, now.position, now.tree)
-                stored.store()
-
-            aggregation.run(after_chunk)
+    def merge(self) -> RunState:
+        """Merges files of features; returns what they share."""
+        files = FeatureFiles(feature_files(self.reading.inputs), allow_overlap=self.reading.allow_overlap)
+        self.record.input = files.fingerprint
+        self.model.set_params(metric=files.state.preparation.metric)
+        merging = Merging(files, self.model)
+        identity = {"input": abridged(self.record.input)} | self._tree()
+        stored = StoredWork(merging, self.resuming, self.outputs, identity, self.voice)
+        stored.begin(files.paths)
+        with self.record.phase("merge"):
+            go_through(merging, stored, self.voice)
+        self.model = merging.model
+        self.record.counts |= {"rows": self.model.tree_.n_points, "features": self.model.tree_.n_leaves}
+        return files.state
 
     def label(self, aggregation: Aggregation, counter: LeafCounter) -> dict[str, int]:
         """Labels the rows that were aggregated; returns their counts."""
@@ -98,22 +128,22 @@ class Job:
         )
 
     def _identity(self) -> dict[str, Any]:
-        """What decides the tree; the cut and the linkage may change, and the columns beside the labels."""
-        preparation = self.reading.parameters()
-        for beside in ("id_column", "keep"):
-            preparation.pop(beside, None)
-        return {
-            "input": self.record.input,
-            "preparation": preparation,
-            "tree": parameters_of(self.model._new_tree()),
-        }
+        return {"input": abridged(self.record.input), "preparation": self.reading.identity()} | self._tree()
+
+    def _tree(self) -> dict[str, Any]:
+        """What decides the tree, apart from the rows; the cut and the linkage may change."""
+        more = {"projection": self.model.projection, "refine": self.model.refine}
+        return {"tree": parameters_of(self.model._new_tree()) | more}
 
     def run_state(self, aggregation: Aggregation) -> RunState:
-        names = aggregation.source.names
+        choosing = self.reading.choosing
         return RunState(
-            columns=names,
-            numbers=self.reading.chosen() if names is None else None,
-            id_column=self.reading.choosing.id_column,
+            columns=aggregation.source.names,
+            numbers=aggregation.source.numbers,
+            id_column=choosing.id_column,
+            weight_column=choosing.weight_column,
+            times=choosing.times,
             preparation=aggregation.preparation,
             record=self.record.result(),
+            made_of=tuple(self.record.input),
         )

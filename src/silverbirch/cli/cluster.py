@@ -10,20 +10,21 @@ from dataclasses import asdict, replace
 from ..model import AggregateModel
 from ..model.labelled import LeafCounter
 from ..pipeline.budget import model_memory
-from ..pipeline.preparation import Preparation
 from ..pipeline.provenance import RunState
 from ..pipeline.record import Record
 from . import options
-from .aggregating import Job, Reading
+from .aggregating import Job
 from .console import Voice, usage
 from .cutting import Cutting
-from .features import insert_features, read_features
+from .grouping import words_of
 from .outputs import Outputs, columns_beside
+from .progress import model_progress
+from .reading import Reading, is_features
 from .results import write_model, write_page, write_record
 from .storing import resumable
-from .summary import say_clusters
+from .summary import add_cut, say_clusters, say_suggestion, say_uncut
 
-_FEATURES = ".sb"
+_MOST_INPUTS = 3  # that a line on how to cut names
 
 
 def cluster(
@@ -37,63 +38,78 @@ def cluster(
     labelling: options.Labelling,
     resuming: options.Resuming,
     talking: options.Talking,
+    prepare: options.Prepare = None,
+    allow_overlap: options.AllowOverlap = False,
     model: options.Model = None,
     page: options.Page = None,
     record: options.RecordFile = None,
     force: options.Force = False,
     jobs: options.Jobs = 1,
+    projection: options.Projection = None,
 ) -> None:
     """Cluster the rows of files; write a label for every row, a model file and a report.
 
-    A first pass aggregates the rows into at most MAX-LEAVES cluster features. Their exact dendrogram is computed and
+    A first pass aggregates the rows into at most --max-leaves cluster features. Their exact dendrogram is computed and
     cut. A second pass gives every row the label of its exactly nearest feature. Memory does not grow with the number of
-    rows.
+    rows. Without a cut (-k, --height, …), the command shows what cuts would give; `cut` makes them later.
 
     Examples:
 
       silverbirch cluster rows.parquet -k 500 --labels labels.parquet
 
-      silverbirch cluster day-*.csv -k 20 --columns x,y,z --id-column id --scale standard --labels labels.csv
+      silverbirch cluster day-*.csv -k 20 --scale standard --labels labels.csv
 
       zcat day-*.csv.gz | silverbirch cluster - --format csv -k 20 --model run.sb
 
-      silverbirch cluster all.sb -k 500 --model run.sb      # features from `aggregate` and `merge`
+      silverbirch cluster all.sb -k 500 --model run.sb    # features of `merge`
     """
     with usage():
         cutting.check(labelling.labels)
         labelling.check(talking.as_json)
+        paths = {"model": model, "report": page, "record": record}
+        kept = columns_beside(choosing.id_column, labelling.kept)
+        outputs = Outputs(paths, force, labelling.target(inputs), kept)
+    reading = Reading.of(inputs, choosing, parsing, preparing, prepare, allow_overlap, labelling.kept)
+    with usage():
         if cutting.clusters is not None and cutting.clusters > aggregating.max_leaves:
             raise ValueError(f"-k {cutting.clusters} but at most {aggregating.max_leaves} features: raise --max-leaves")
         parameters = asdict(aggregating) | {"max_memory": model_memory(aggregating.max_memory)}
-        parameters |= asdict(linking) | {"metric": preparing.metric}
+        parameters |= asdict(linking) | {"metric": reading.preparation.metric}
         estimator = AggregateModel(
             cutting.clusters,
             distance_threshold=cutting.height,
+            projection=projection,
             n_jobs=jobs,
             **parameters,
         )
         estimator._new_tree()  # checks the parameters before anything is read
-        paths = {"model": model, "report": page, "record": record}
-        kept = columns_beside(choosing.id_column, labelling.kept)
-        outputs = Outputs(paths, force, labelling.target(inputs), kept)
-    reading = Reading(inputs, choosing, Preparation(**asdict(preparing)), parsing, labelling.kept)
-    parameters = estimator.get_params() | cutting.options | {"max_memory": aggregating.max_memory}
+    parameters = estimator.get_params() | cutting.parameters() | {"max_memory": aggregating.max_memory}
     whole = Record("cluster", parameters | reading.parameters(), outputs=outputs.wanted())
     job = Job(reading, estimator, outputs, whole, Voice(talking, to_stderr=labelling.to_stdout), resuming)
-    of_features = any(name.endswith(_FEATURES) for name in inputs)
+    of_features = any(map(is_features, inputs))
     with resumable(resuming):
-        state = _cluster_features(job, cutting) if of_features else _cluster_rows(job, cutting)
-    say_clusters(job.voice, job.record, state, job.model)
+        rows = inputs if len(inputs) <= _MOST_INPUTS and "-" not in inputs and not of_features else ["INPUT"]
+        cut = words_of(cutting) if cutting.is_given and not cutting.choose_k else ["-k", "K"]
+        later = [*rows, *cut, *words_of(parsing), *words_of(replace(labelling, labels="FILE"))]
+        state = _cluster_features(job, cutting) if of_features else _cluster_rows(job, cutting, later)
+    if job.model._is_cut:
+        say_clusters(job.voice, job.record, state, job.model)
+    else:
+        say_uncut(job.voice, job.record, state, _how_to_cut(job, later))
 
 
-def _cluster_rows(job: Job, cutting: Cutting) -> RunState:
+def _cluster_rows(job: Job, cutting: Cutting, later: list[str]) -> RunState:
+    """`later`: the words after `silverbirch cut MODEL` that label the rows."""
     aggregation = job.aggregate()
     _cluster(job, cutting)
     state = job.run_state(aggregation)
     _write(job, state)  # before the labels, which are large: a full disk does not lose the model
     if job.outputs.labels is not None:
         counter = LeafCounter(job.model.features_)
-        with job.record.phase("label"), _saying_how_to_label_later(job, cutting):
+        with job.record.phase("label"), _saying_how_to_label(job, later):
+            if not job.model._is_cut:
+                reason = job.record.found["suggestion"]["reason"]
+                raise ValueError(f"no labels are written, because there is no clear number of clusters: {reason}")
             job.record.counts |= job.label(aggregation, counter)
         job.model._count_labelled(counter)
         _write(job, state)  # again, with what is known of the labelled rows
@@ -101,39 +117,42 @@ def _cluster_rows(job: Job, cutting: Cutting) -> RunState:
 
 
 @contextmanager
-def _saying_how_to_label_later(job: Job, cutting: Cutting) -> Iterator[None]:
+def _saying_how_to_label(job: Job, later: list[str]) -> Iterator[None]:
     """Adds to an error what is written already, and the command that labels the rows by it."""
     try:
         yield
     except Exception as error:
-        paths = job.outputs.paths
-        if written := [str(path) for path in paths.values() if path is not None]:
+        if written := [str(path) for path in job.outputs.paths.values() if path is not None]:
             error.add_note(f"written: {', '.join(written)}")
-        if (model := paths["model"]) is not None:
-            rows = [*job.reading.inputs, *job.reading.parsing.words()]
-            command = ["silverbirch", "cut", str(model), *rows, *cutting.words(), "--labels", "FILE"]
-            error.add_note(f"label later: {shlex.join(command)}")
-        if job.resuming.checkpoint is not None:
-            error.add_note(f"or run the same command again, which continues from {job.resuming.checkpoint}")
+        if (model := job.outputs.paths["model"]) is not None:
+            error.add_note(f"label later: {shlex.join(['silverbirch', 'cut', str(model), *later])}")
         raise
+
+
+def _how_to_cut(job: Job, later: list[str]) -> str:
+    model = job.outputs.paths["model"]
+    if model is None:
+        return (
+            "To cut: add -k, --height or --choose-k, or write a --model and `silverbirch cut` it as often as you like."
+        )
+    return f"To cut: {shlex.join(['silverbirch', 'cut', str(model), *later])}"
 
 
 def _cluster_features(job: Job, cutting: Cutting) -> RunState:
     with usage():
-        if not all(name.endswith(_FEATURES) for name in job.reading.inputs):
+        if not all(map(is_features, job.reading.inputs)):
             raise ValueError(
                 "some inputs are features, some are rows: aggregate the rows first, then give features only"
             )
         if job.outputs.labels is not None:
             raise ValueError("features have no rows to label: write a --model, then `silverbirch cut` it on the rows")
-        if job.resuming.checkpoint is not None or job.reading != Reading(job.reading.inputs):
+        if not job.reading.is_plain:
             raise ValueError("the rows were chosen and prepared when they were aggregated: leave those options out")
-    job.outputs.check(job.reading.inputs)
-    job.record.input = [{"name": name} for name in job.reading.inputs]
-    job.model.set_params(metric=read_features(job.reading.inputs[0])[1].preparation.metric)
-    with job.record.phase("merge"):
-        state = insert_features(job.reading.inputs, job.model.insert)
-    job.record.counts |= {"rows": job.model.tree_.n_points, "features": job.model.tree_.n_leaves}
+        if job.model.refine or job.model.projection is not None:
+            raise ValueError(
+                "--refine and --projection need the rows: features do not have them; leave the options out"
+            )
+    state = job.merge()
     _cluster(job, cutting)
     state = replace(state, record=job.record.result())
     _write(job, state)
@@ -141,12 +160,10 @@ def _cluster_features(job: Job, cutting: Cutting) -> RunState:
 
 
 def _cluster(job: Job, cutting: Cutting) -> None:
-    job.model.progress = job.voice.shows_progress
-    with job.record.phase("cluster"):
-        if cutting.options:
-            cutting.apply(job.model)
-        job.record.counts["clusters"] = job.model.n_clusters_
-    job.model.progress = False
+    with job.record.phase("cluster"), model_progress(job.voice.shows_progress, job.model):
+        suggestion = cutting.apply(job.model)
+        add_cut(job.record, job.model, suggestion)
+    say_suggestion(job.voice, suggestion)
 
 
 def _write(job: Job, state: RunState) -> None:

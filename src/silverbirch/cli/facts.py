@@ -5,11 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from ..checks import Floats
 from ..dendrogram import Dendrogram
 from ..errors import ModelFileError
 from ..features import ClusterFeatures
 from ..model import AggregateModel
 from ..pipeline.provenance import RunState
+from ..pipeline.shared_preparation import KIND as PREPARATION
+from ..pipeline.shared_preparation import SharedPreparation
 from ..storage import container
 from ..storage.checkpoint import KIND as CHECKPOINT
 from ..storage.loading import restored
@@ -29,11 +34,34 @@ def _of_kind(path: Path, kind: str, state: dict[str, Any], arrays: container.Arr
     if kind == CHECKPOINT:
         identity = state["identity"]
         known = {"written by": f"silverbirch {state['silverbirch']}", "input": [f["name"] for f in identity["input"]]}
-        return {**known, **state["counts"], **identity["tree"], **identity["preparation"]}
+        journal = state.get("labelling", state).get("journal")
+        labels = {} if journal is None else {"labels": journal["count"]}
+        found = known | state.get("counts", {}) | labels
+        return {**found, **identity.get("tree", {}), **identity.get("preparation", {})}
+    if kind == PREPARATION:
+        return _of_preparation(SharedPreparation.from_file(path, state, arrays))
     if kind not in _FACTS:
         raise ModelFileError(f"{path} holds a {kind}, which this version does not know: update silverbirch")
     facts: dict[str, Any] = _FACTS[kind](restored(path, kind, state, arrays))
     return facts | _of_run(RunState.of_file(path, state, arrays, facts.get("columns", 0)))
+
+
+def _of_preparation(shared: SharedPreparation) -> dict[str, Any]:
+    found = shared.statistics
+    return {
+        "columns": found.n_columns,
+        "rows": found.rows,
+        "missing values": (found.rows - found.values).tolist(),
+        "mean": found.mean.tolist(),
+        "deviation": found.deviation.tolist(),
+        "least": _finite(found.least),
+        "most": _finite(found.most),
+    } | _of_run(shared.state)
+
+
+def _finite(extremes: Floats) -> list[float | None]:
+    """The extremes; None for a column without values, because JSON has no infinity."""
+    return [value if np.isfinite(value) else None for value in extremes.tolist()]
 
 
 def _of_features(features: ClusterFeatures) -> dict[str, Any]:
@@ -66,9 +94,13 @@ def _of_dendrogram(dendrogram: Dendrogram) -> dict[str, Any]:
 def _of_model(model: AggregateModel) -> dict[str, Any]:
     known = model._clustering
     linkage, mode = (model.linkage, model.mode) if known is None else known.made_by[:2]
-    facts = _of_tree(model.tree_) | {"linkage": linkage, "mode": mode}
+    facts = _of_tree(model.tree_) | {"features": len(model.features_), "columns": model.n_features_in_}
+    if model._projection is not None:
+        facts["projection"] = model._projection.n_components
+    facts |= {"linkage": linkage, "mode": mode}
     if known is not None:
-        facts |= {"height": float(model.linkage_matrix_[:, 2].max(initial=0.0)), "clusters": model.n_clusters_}
+        clusters = model.n_clusters_ if model._is_cut else None
+        facts |= {"height": float(model.linkage_matrix_[:, 2].max(initial=0.0)), "clusters": clusters}
     return facts
 
 
@@ -86,6 +118,8 @@ def _of_run(state: RunState) -> dict[str, Any]:
     facts: dict[str, Any] = {
         "names": None if state.columns is None else list(state.columns),
         "id column": state.id_column,
+        "weight column": state.weight_column,
+        "times": "seconds" if state.times else None,
         "missing": None if preparation.missing == "error" else preparation.missing,
         "scale": None if preparation.scale == "none" else preparation.scale,
         "metric": None if preparation.metric == "euclidean" else preparation.metric,

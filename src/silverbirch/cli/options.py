@@ -20,11 +20,17 @@ from ..rows.paths import check_format
 from ..storage.journal import Journal
 from .wording import in_options
 
-CUT, INPUT, TREE, LINKAGE, OUTPUT, RUN = "Where to cut", "Input", "Aggregation", "Clustering", "Output", "Run"
+PANELS = "Where to cut", "Input", "Aggregation", "Clustering", "Output", "Run"
+CUT, INPUT, TREE, LINKAGE, OUTPUT, RUN = PANELS
 
 
-def _choice(choices: Sequence[str], names: tuple[str, ...], panel: str, text: str) -> Any:
-    """An option with a list of values, for checks, shell completion and the help text."""
+def _choice(
+    choices: Sequence[str], names: tuple[str, ...], panel: str, text: str, *, default: bool | str = True
+) -> Any:
+    """An option with a list of values, for checks, shell completion and the help text.
+
+    default : the text that stands for None, where it matters whether the option is given
+    """
 
     def checked(value: str | None) -> str | None:
         if value is not None and value not in choices:
@@ -36,7 +42,7 @@ def _choice(choices: Sequence[str], names: tuple[str, ...], panel: str, text: st
 
     return typer.Option(
         *names, callback=checked, autocompletion=completed, metavar="NAME", rich_help_panel=panel,
-        help=f"{text} One of {', '.join(choices)}.",
+        show_default=default, help=f"{text} One of {', '.join(choices)}.",
     )  # fmt: skip
 
 
@@ -58,16 +64,33 @@ def _parsed(parse: Callable[[str], Any]) -> Callable[[str | None], Any]:
 Inputs = Annotated[
     list[str],
     typer.Argument(
-        metavar="INPUT…",
+        metavar="INPUT",
         help="Files or folders, read in this order: .parquet, .csv, .tsv and .jsonl (also .gz, .zst, .bz2, .xz), "
         ".arrow, .feather, .npy, .npz; - for the standard input.",
     ),
 ]
 Clusters = Annotated[
-    int | None, typer.Option("--clusters", "-k", min=1, rich_help_panel=CUT, help="Cut into this many clusters.")
+    int | None,
+    typer.Option("--clusters", "-k", metavar="K", min=1, rich_help_panel=CUT, help="Cut into this many clusters."),
 ]
 Height = Annotated[
-    float | None, typer.Option(min=0.0, rich_help_panel=CUT, help="Cut at this height of the dendrogram.")
+    float | None,
+    typer.Option(metavar="HEIGHT", min=0.0, rich_help_panel=CUT, help="Cut at this height of the dendrogram."),
+]
+ChooseK = Annotated[
+    bool,
+    typer.Option(
+        "--choose-k",
+        rich_help_panel=CUT,
+        help="Cut into the number of clusters that most criteria agree on, and print their scores. If they do not "
+        "agree, the dendrogram is not cut.",
+    ),
+]
+KMax = Annotated[
+    int,
+    typer.Option(
+        metavar="NUMBER", min=3, rich_help_panel=CUT, help="The largest number of clusters that --choose-k considers."
+    ),
 ]
 CutMethod = Annotated[
     str,
@@ -94,13 +117,13 @@ Noise = Annotated[
     ),
 ]
 Columns = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
-        metavar="A,B,…",
-        rich_help_panel=INPUT,
-        help="The columns to cluster: names, of lists too, or numbers for .npy. By default all but the id column.",
+        metavar="A,B,…", rich_help_panel=INPUT,
+        help="The columns to cluster: names, of lists too, or numbers for .npy. Can be given several times, so that a "
+        "name may hold a comma. By default all but ids, weights and columns to keep.",
     ),
-]
+]  # fmt: skip
 NumericOnly = Annotated[
     bool, typer.Option("--numeric-only", rich_help_panel=INPUT, help="Leave out columns that are not numbers.")
 ]
@@ -110,6 +133,22 @@ IdColumn = Annotated[
         metavar="NAME",
         rich_help_panel=INPUT,
         help="A column of row ids: it is not clustered, and written beside the labels.",
+    ),
+]
+WeightColumn = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        rich_help_panel=INPUT,
+        help="A column that says how often each row counts: it is not clustered. Rows of weight 0 get a label, too.",
+    ),
+]
+Times = Annotated[
+    bool,
+    typer.Option(
+        "--times",
+        rich_help_panel=INPUT,
+        help="Cluster dates and times as well: as seconds since 1970, times of day and durations as seconds.",
     ),
 ]
 FileFormat = Annotated[
@@ -167,33 +206,63 @@ Comment = Annotated[
     ),
 ]
 Missing = Annotated[
-    str,
+    str | None,
     _choice(
         MISSING, ("--missing",), INPUT,
         "Rows with missing values: raise an error, leave the row out (no label, -2 in .npy), or fill in the mean of "
         "the column.",
+        default="error",
     ),
 ]  # fmt: skip
 Scale = Annotated[
-    str,
+    str | None,
     _choice(
         SCALES, ("--scale",), INPUT,
         "Scale columns to mean 0 and standard deviation 1 (standard), or to 0…1 (minmax). Needs one more pass over the "
         "input, unless Parquet metadata has the extremes.",
+        default="none",
     ),
 ]  # fmt: skip
 Metric = Annotated[
-    str,
+    str | None,
     _choice(
         METRICS,
         ("--metric",),
         INPUT,
         "cosine and correlation compare directions of rows. Heights of ward, centroid and median are then Euclidean.",
+        default="euclidean",
     ),
+]
+Projection = Annotated[
+    int | None,
+    typer.Option(
+        metavar="COLUMNS",
+        min=1,
+        rich_help_panel=INPUT,
+        help="Project rows of very many columns to this many at random. Squared distances then have a relative error "
+        "of about √(2 / COLUMNS).",
+    ),
+]
+Prepare = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        rich_help_panel=INPUT,
+        help="Prepare rows as this file of `silverbirch prepare` says: its columns, --missing, --scale, --metric.",
+    ),
+]
+AllowOverlap = Annotated[
+    bool,
+    typer.Option("--allow-overlap", rich_help_panel=INPUT, help="Count rows twice that occur in two inputs."),
 ]
 MaxLeaves = Annotated[
     int,
-    typer.Option(min=1, rich_help_panel=TREE, help="Largest number of cluster features, the leaves of the dendrogram."),
+    typer.Option(
+        metavar="NUMBER",
+        min=1,
+        rich_help_panel=TREE,
+        help="Largest number of cluster features, the leaves of the dendrogram.",
+    ),
 ]
 MaxMemory = Annotated[
     str | None,
@@ -205,7 +274,12 @@ MaxMemory = Annotated[
 ]  # fmt: skip
 Threshold = Annotated[
     float,
-    typer.Option(min=0.0, rich_help_panel=TREE, help="The size up to which a feature absorbs rows from the start."),
+    typer.Option(
+        metavar="SIZE",
+        min=0.0,
+        rich_help_panel=TREE,
+        help="The size up to which a feature absorbs rows from the start.",
+    ),
 ]
 Distance = Annotated[
     str | None,
@@ -217,6 +291,15 @@ Distance = Annotated[
     ),
 ]
 Absorption = Annotated[str | None, _choice(ABSORPTIONS, ("--absorption",), TREE, "The size that --threshold bounds.")]
+Refine = Annotated[
+    int,
+    typer.Option(
+        metavar="PASSES",
+        min=0,
+        rich_help_panel=TREE,
+        help="So many more passes over the input improve the features: each counts every row in its nearest feature.",
+    ),
+]
 Linkage = Annotated[
     str,
     _choice(
@@ -227,7 +310,10 @@ Linkage = Annotated[
 Mode = Annotated[str, _choice(MODES, ("--mode",), LINKAGE, "How the linkage treats cluster features.")]
 Algorithm = Annotated[str, _choice(ALGORITHMS, ("--algorithm",), LINKAGE, "By default the fastest exact algorithm.")]
 Jobs = Annotated[
-    int, typer.Option("--jobs", "-j", rich_help_panel=RUN, help="Number of threads; -1 for one on each core.")
+    int,
+    typer.Option(
+        "--jobs", "-j", metavar="NUMBER", rich_help_panel=RUN, help="Number of threads; -1 for one on each core."
+    ),
 ]
 Labels = Annotated[
     str | None,
@@ -245,11 +331,11 @@ LabelsFormat = Annotated[
     ),
 ]  # fmt: skip
 Keep = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
         metavar="A,B,…", rich_help_panel=OUTPUT,
         help="Columns of the input to write beside the labels, after the id column. They are not clustered, unless "
-        "--columns names them.",
+        "--columns names them. Can be given several times.",
     ),
 ]  # fmt: skip
 Model = Annotated[
@@ -289,6 +375,8 @@ class Choosing:
     columns: Columns = None
     numeric_only: NumericOnly = False
     id_column: IdColumn = None
+    weight_column: WeightColumn = None
+    times: Times = False
 
 
 @dataclass(frozen=True)
@@ -307,22 +395,18 @@ class Parsing:
         """The options that are not at their defaults."""
         return {name: value for name, value in asdict(self).items() if value != getattr(Parsing, name)}
 
-    def words(self) -> list[str]:
-        """The options as words of a command line, without defaults."""
-        return [
-            word
-            for name, value in self.given.items()
-            for word in (["--no-header"] if name == "header" else [f"--{name}", value])
-        ]
-
 
 @dataclass(frozen=True)
 class Preparing:
     """How rows are prepared before the tree takes them."""
 
-    missing: Missing = "error"
-    scale: Scale = "none"
-    metric: Metric = "euclidean"
+    missing: Missing = None
+    scale: Scale = None
+    metric: Metric = None
+
+    def given(self) -> dict[str, Any]:
+        """The options that are given, by name."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -334,6 +418,7 @@ class Aggregating:
     threshold: Threshold = 0.0
     distance: Distance = None
     absorption: Absorption = None
+    refine: Refine = 0
 
 
 @dataclass(frozen=True)
@@ -355,7 +440,7 @@ class Labelling:
 
     def check(self, as_json: bool) -> None:
         """Raises ValueError before anything is read, if the options contradict each other."""
-        if self.labels is None and (self.labels_format is not None or self.keep is not None):
+        if self.labels is None and (self.labels_format is not None or self.keep):
             raise ValueError("--keep and --labels-format say how labels are written: add --labels")
         if self.to_stdout and as_json:
             raise ValueError("--labels - and --json both write to standard output: give --labels a file")
@@ -366,7 +451,8 @@ class Labelling:
 
     @property
     def kept(self) -> tuple[str, ...]:
-        return () if self.keep is None else tuple(name.strip() for name in self.keep.split(","))
+        """As given: 'a,b' may be two columns or one."""
+        return tuple(self.keep or ())
 
     def target(self, inputs: Sequence[str]) -> LabelTarget | None:
         return None if self.labels is None else label_target(self.labels, inputs, self.labels_format)

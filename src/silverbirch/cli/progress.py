@@ -1,10 +1,11 @@
-"""The progress of a pass over the rows, as a line on stderr."""
+"""Progress, as a line on stderr that is gone when the work is done."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Protocol
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn, TimeRemainingColumn
@@ -12,14 +13,22 @@ from rich.table import Column
 
 from .. import machine
 from ..checks import bytes_text
-from ..rows import Position, RowSource
+from ..model import AggregateModel
+from ..progress import Report, bars_by
+from ..rows import Position
 from ..tree import CFTree
+
+
+class Divided(Protocol):
+    """What a pass goes through."""
+
+    def fraction(self, position: Position) -> float | None: ...
 
 
 class PassProgress:
     """Shows rows, rows per second, leaves, rebuilds and memory. The source knows the fraction that is done."""
 
-    def __init__(self, progress: Progress, source: RowSource) -> None:
+    def __init__(self, progress: Progress, source: Divided) -> None:
         self._progress = progress
         self._source = source
         self._name = ""
@@ -53,7 +62,27 @@ def _short(number: float) -> str:
 
 
 @contextmanager
-def pass_progress(shown: bool, source: RowSource) -> Iterator[PassProgress]:
+def model_progress(shown: bool, model: AggregateModel) -> Iterator[None]:
+    """Shows the progress of the model itself within the block: refining and clustering."""
+    model.progress = shown
+    try:
+        with bars_by(_bar):
+            yield
+    finally:
+        model.progress = False
+
+
+@contextmanager
+def _bar(task: str) -> Iterator[Report]:
+    """A bar that leaves no line behind."""
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=20), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        number = progress.add_task(task, total=1.0)
+        yield lambda done, total: progress.update(number, completed=done / total if total else 1.0)
+
+
+@contextmanager
+def pass_progress(shown: bool, source: Divided) -> Iterator[PassProgress]:
     columns = (
         TextColumn("{task.description}"),
         BarColumn(bar_width=20),

@@ -41,7 +41,8 @@ def exact_sums(rows: Floats, weight: Floats | None = None) -> Sums:
     for first in range(0, columns, at_once):
         part = None
         for begin in range(0, max(1, count), _BLOCK):
-            block = rows[begin : begin + _BLOCK, first : first + at_once].T.astype(np.float64, order="C")
+            with np.errstate(invalid="ignore"):  # of signalling NaNs, which are missing values like all others
+                block = rows[begin : begin + _BLOCK, first : first + at_once].T.astype(np.float64, order="C")
             found = _sums_of_block(block, None if weight is None else weight[begin : begin + _BLOCK])
             part = found if part is None else part.joined_with(found)
         assert part is not None

@@ -26,6 +26,10 @@ class Gathering:
     stage = "columns"
     tree = None
 
+    @property
+    def progress(self) -> str:
+        return f"row {self.rows:,}"
+
     def run(self, after_chunk: Callable[[Gathering], Any]) -> None:
         """Continues from the current position; calls `after_chunk` after each chunk."""
         for chunk in self.source.chunks(self.position):
@@ -40,13 +44,15 @@ class Gathering:
 
     def to_state(self) -> tuple[dict[str, Any], container.Arrays]:
         arrays = {} if self.statistics is None else self.statistics.to_state()
-        return {"position": list(self.position), "rows": self.rows}, container.prefixed("statistics", arrays)
+        return {"position": list(self.position), "counts": {"rows": self.rows}}, container.prefixed(
+            "statistics", arrays
+        )
 
     def resume(self, state: dict[str, Any], arrays: container.Arrays) -> None:
         stored = container.under("statistics", arrays)
         self.statistics = ColumnStatistics.from_state(stored) if stored else None
         self.position = position_from(state["position"])
-        self.rows = as_count(state["rows"], "rows", least=0)
+        self.rows = as_count(state["counts"]["rows"], "rows", least=0)
 
 
 def position_from(stored: Any) -> Position:

@@ -87,7 +87,7 @@ class Preparation:
     def _scaled(self, chunk: Chunk, shift: Floats, factor: Floats, source: RowSource) -> Rows:
         with np.errstate(over="ignore"):  # refused below
             # shift and factor are float64: the difference of large float32 numbers would lose digits.
-            rows: Rows = ((chunk.rows - shift) * factor).astype(chunk.rows.dtype)
+            rows: Any = ((chunk.rows - shift) * factor).astype(chunk.rows.dtype)
         if chunk.left_out is not None:
             rows[chunk.left_out] = 0
         if (bad := _core.check_coordinates(rows)) is not None:
@@ -96,7 +96,8 @@ class Preparation:
                 f"{column_name(source.names, column)} is {chunk.rows[row, column]:g} in {source.place_in(chunk, row)}, "
                 f"too far from {shift[column]:g} to be scaled by {factor[column]:g}: leave that row out"
             )
-        return rows
+        scaled: Rows = rows
+        return scaled
 
     @property
     def can_be_undone(self) -> bool:
@@ -154,14 +155,20 @@ class Preparation:
         return {"missing": self.missing, "scale": self.scale, "metric": self.metric}, known
 
     @classmethod
-    def from_state(cls, state: dict[str, Any], arrays: dict[str, NDArray[Any]], n_dimensions: int) -> Preparation:
-        """The stored preparation; raises ValueError, KeyError or TypeError if the state is not one."""
+    def from_state(
+        cls, state: dict[str, Any], arrays: dict[str, NDArray[Any]], n_dimensions: int, *, complete: bool = True
+    ) -> Preparation:
+        """The stored preparation; raises ValueError, KeyError or TypeError if the state is not one.
+
+        complete : whether it must have its numbers
+        """
         known = {name: np.asarray(arrays[name], dtype=np.float64) for name in cls.ARRAYS if name in arrays}
         for name, array in known.items():
             if array.shape != (n_dimensions,) or not np.isfinite(array).all():
                 raise ValueError(f"its {name} is not one number for each column")
         preparation = cls(state["missing"], state["scale"], state["metric"], **known)
-        if preparation.needs_statistics or (preparation.shift is None) != (preparation.factor is None):
+        half = (preparation.shift is None) != (preparation.factor is None)
+        if half or (complete and preparation.needs_statistics):
             raise ValueError("its preparation of rows is not complete")
         return preparation
 

@@ -32,7 +32,7 @@ class RowPreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Returns the prepared rows. X is anything that `read_chunks` takes, with the columns of the run."""
         assert self.state is not None
         as_chosen = hasattr(X, "__dlpack__") or (isinstance(X, list) and not are_paths(X))  # arrays have no names
-        source = read_chunks(X, columns=None if as_chosen else self.state.to_read)
+        source = read_chunks(X, columns=None if as_chosen else self.state.to_read, times=self.state.times)
         parts = []
         for chunk in source.chunks():
             prepared = self.state.preparation.apply(chunk, source)

@@ -75,7 +75,9 @@ def by_columns(
         # The last chunk is held while the next block is read: a copy of it holds nothing else.
         last = max(0, batch.num_rows - blocks.chunk_rows)
         yield batch.slice(0, last)
-        batch = pa.record_batch([pa.concat_arrays([column]) for column in batch.slice(last).columns], schema=batch.schema)
+        batch = pa.record_batch(
+            [pa.concat_arrays([column]) for column in batch.slice(last).columns], schema=batch.schema
+        )
         yield batch
 
 
@@ -95,7 +97,7 @@ def _block(
         for name, array in zip(group, read(group, start, stop), strict=True):
             if name in plain:
                 column = numbers[len(arrays)]
-                column[:] = numbers_of(array, name, times=wanted.times)
+                column[:] = numbers_of(array, name, times=name in wanted.times)
                 array = pa.Array.from_buffers(kind, len(column), [None, pa.py_buffer(column)])
             arrays.append(array)
     return pa.record_batch(arrays, names=names)

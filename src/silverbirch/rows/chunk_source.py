@@ -30,7 +30,7 @@ class ChunkSource(RowSource):
         self._first: tuple[int, Table] | None = first
         self._request = request.split(first[1].fields)
         self._wanted = chosen([first[1]], self._request)
-        self.weight_column = self._wanted.weight_column
+        self.kept, self.weight_column = self._wanted.kept, self._wanted.weight_column
         self.names = self._wanted.columns if first[1].named else None
         self.n_dimensions = len(self._wanted.columns)
 
@@ -50,7 +50,7 @@ class ChunkSource(RowSource):
                 f"{table.label} has {len(table.fields)} columns, not those of the first chunk: use the same columns"
             )
         own = choose([(table.label, table.fields)], self._request._replace(columns=self._wanted.names))
-        return own._replace(widths=self._wanted.widths)
+        return own._replace(widths=self._wanted.widths, times=self._wanted.times)
 
     def _n_fields(self) -> int:
         return len(self._wanted.all_names)

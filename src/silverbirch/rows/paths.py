@@ -82,6 +82,36 @@ def _and_others(files: list[_Found]) -> str:
     return os.fspath(files[0].path) + (f" and {len(files) - 1} more files" if len(files) > 1 else "")
 
 
+def files_with(suffix: str, paths: Iterable[str | os.PathLike[str]]) -> list[Path]:
+    """The files that paths and patterns name, and those in and below folders whose names end so, in order."""
+    files: list[Path] = []
+    for one in paths:
+        for match in _named(one):
+            files += _below(match, suffix) if match.is_dir() else [match]
+            if match.is_dir() and not _below(match, suffix):
+                raise FileNotFoundError(f"{match}: there are no files in this folder whose names end in {suffix}")
+    return files
+
+
+def is_folder_with(suffix: str, path: str | os.PathLike[str]) -> bool:
+    """Whether a path is a folder whose files end so, with no files of rows."""
+    folder = Path(path)
+    return folder.is_dir() and bool(_below(folder, suffix)) and not _below(folder, *_READERS)
+
+
+def _below(folder: Path, *suffixes: str) -> list[Path]:
+    return [path for path in _visible(folder) if path.name.lower().endswith(suffixes)]
+
+
+def _visible(folder: Path) -> list[Path]:
+    """The files in and below a folder, sorted; names that begin with . or _ belong to other programs."""
+    return sorted(
+        path
+        for path in folder.rglob("*")
+        if not any(part.startswith((".", "_")) for part in path.relative_to(folder).parts) and path.is_file()
+    )
+
+
 def _reads_like_text(given: str | os.PathLike[str]) -> bool:
     """Whether a string has several words, does not begin as a path does and does not end as a file to read does."""
     return (
@@ -103,17 +133,22 @@ def _matches(given: str | os.PathLike[str]) -> list[Path]:
         return []
 
 
-def _files_of(given: str | os.PathLike[str], format: str | None) -> list[_Found]:
+def _named(given: str | os.PathLike[str]) -> list[Path]:
+    """The files and folders that a path or a pattern names: at least one, else raises FileNotFoundError."""
     if not os.fspath(given):  # Path("") is the current folder
         raise FileNotFoundError("the name of a file is empty: name a file or a folder")
-    if is_stream(given):
-        return [_Found(given, _suffix_to_read(given, format), True)]
     matches = _matches(given)
     if not matches:
         raise FileNotFoundError(f"{os.fspath(given)}: there is no such file or folder")
+    return matches
+
+
+def _files_of(given: str | os.PathLike[str], format: str | None) -> list[_Found]:
+    if is_stream(given):
+        return [_Found(given, _suffix_to_read(given, format), True)]
     return [
         found
-        for match in matches
+        for match in _named(given)
         for found in (
             _files_below(match, format) if match.is_dir() else [_Found(match, _suffix_to_read(match, format), False)]
         )
@@ -121,20 +156,15 @@ def _files_of(given: str | os.PathLike[str], format: str | None) -> list[_Found]
 
 
 def _files_below(folder: Path, format: str | None) -> list[_Found]:
-    """The readable files in and below a folder, sorted; names that begin with . or _ belong to other programs."""
+    """The readable files in and below a folder."""
     known = [*_READERS] if format is None else [f".{format}"]
-    files = [
-        _Found(path, suffix, False)
-        for path in folder.rglob("*")
-        if (suffix := _suffix(path, known)) is not None
-        and not any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
-        and path.is_file()
-    ]
+    found = [(path, _suffix(path, known)) for path in _visible(folder)]
+    files = [_Found(path, suffix, False) for path, suffix in found if suffix is not None]
     if not files:
         raise FileNotFoundError(
             f"{folder}: there are no files in this folder that can be read ({_known() if format is None else known[0]})"
         )
-    return sorted(files)
+    return files
 
 
 def _suffix(path: str | os.PathLike[str], known: Iterable[str] = _READERS) -> str | None:

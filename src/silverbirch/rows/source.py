@@ -66,6 +66,8 @@ class RowSource(ABC):
     n_rows : number of rows; None if it is not known before all rows are read
     repeatable : whether the source can be read again, as files can and generators cannot
     in_memory : whether the rows are in memory already
+    numbers : numbers of the chosen columns, if the columns have no names and not all of them were chosen
+    kept : names of the columns in `Chunk.kept`, the ids first
     weight_column : name of the column that holds the weights of the rows; None without one
     """
 
@@ -74,6 +76,8 @@ class RowSource(ABC):
     n_rows: int | None
     repeatable: bool
     in_memory: bool = False
+    numbers: tuple[str, ...] | None = None
+    kept: tuple[str, ...] = ()
     weight_column: str | None = None
 
     @abstractmethod
@@ -132,7 +136,7 @@ class DerivedSource(RowSource):
         self._source = source
         self.names, self.n_dimensions = source.names, source.n_dimensions
         self.n_rows, self.repeatable, self.in_memory = source.n_rows, source.repeatable, source.in_memory
-        self.weight_column = source.weight_column
+        self.kept, self.weight_column = source.kept, source.weight_column
 
     def place(self, position: Position) -> str:
         return self._source.place(position)

@@ -25,9 +25,11 @@ class TableSource(RowSource):
         self._wanted = chosen(tables, request.split(tables[0].fields))
         for table in tables:
             table.check(self._wanted)
-        self.weight_column = self._wanted.weight_column
+        self.kept, self.weight_column = self._wanted.kept, self._wanted.weight_column
         self.names = self._wanted.columns if tables[0].named else None
         self.n_dimensions = len(self._wanted.columns)
+        chosen_ones = request.columns is not None or self.n_dimensions < len(tables[0].fields)
+        self.numbers = self._wanted.names if self.names is None and chosen_ones else None
         counts = [table.n_rows for table in tables]
         self.n_rows = None if None in counts else sum(count or 0 for count in counts)
         self.repeatable = not any(isinstance(table, ArrowReaderTable) for table in tables)

@@ -120,8 +120,13 @@ def load(path: str | os.PathLike[str]) -> ClusterFeatures | CFTree | Dendrogram 
 
 def load_as(cls: Any, path: str | os.PathLike[str]) -> Any:
     """The object of class `cls` from a file of its kind, or of a kind that holds such an object."""
+    return object_in(path, container.read(path), cls)
+
+
+def object_in(path: Any, content: tuple[str, dict[str, Any], container.Arrays], cls: Any) -> Any:
+    """The object of class `cls` in the content of a file."""
     wanted = _kind_of(cls)
-    kind, state, arrays = container.read(path)
+    kind, state, arrays = content
     if wanted == "model":
         _refuse_prepared(path, state)
     if kind == wanted:
