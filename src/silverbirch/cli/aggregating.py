@@ -11,8 +11,10 @@ from ..model.labelled import LeafCounter
 from ..pipeline.aggregation import Aggregation
 from ..pipeline.labelling import BothPasses, Labelling
 from ..pipeline.merging import FeatureFiles, Merging
+from ..pipeline.prepared_source import PreparedSource
 from ..pipeline.provenance import RunState
 from ..pipeline.record import Record
+from ..pipeline.sources import abridged
 from ..rows import Position
 from ..storage.checkpoint import Resumable
 from ..storage.tree import parameters_of
@@ -20,7 +22,7 @@ from ..tree import CFTree
 from .console import Voice
 from .options import Resuming
 from .outputs import Outputs, input_names
-from .progress import Divided, pass_progress
+from .progress import Divided, model_progress, pass_progress
 from .reading import Reading, feature_files
 from .results import write_labels
 from .storing import StoredWork
@@ -76,6 +78,7 @@ class Job:
     def aggregate(self) -> Aggregation:
         source = self.reading.open()
         self.record.input = self.reading.fingerprint(source)
+        self.model._check_can_refine(source)
         aggregation = Aggregation(source, self.model, self.reading.preparation)
         self._labelling = Labelling(self.resuming.journal(), self.voice.warn)
         passes = BothPasses(aggregation, self._labelling)
@@ -85,14 +88,17 @@ class Job:
         with self.record.phase("aggregate"):
             go_through(aggregation, stored, self.voice)
         self.model = aggregation.model
+        if self.model.refine:
+            with self.record.phase("refine"), model_progress(self.voice.shows_progress, self.model):
+                self.model._refine(PreparedSource(source, aggregation.preparation))
         tree = self.model.tree_
         weight = {} if source.weight_column is None else {"weight": tree.n_points}
         self.record.counts |= (
             asdict(aggregation.counts)
             | weight
             | {
-                "columns": tree.features.n_dimensions,
-                "features": tree.n_leaves,
+                "columns": self.model.n_features_in_,
+                "features": len(self.model.features_),
                 "rebuilds": tree.n_rebuilds,
                 "threshold": tree.threshold,
             }
@@ -105,7 +111,7 @@ class Job:
         self.record.input = files.fingerprint
         self.model.set_params(metric=files.state.preparation.metric)
         merging = Merging(files, self.model)
-        identity = {"input": self.record.input} | self._tree()
+        identity = {"input": abridged(self.record.input)} | self._tree()
         stored = StoredWork(merging, self.resuming, self.outputs, identity, self.voice)
         stored.begin(files.paths)
         with self.record.phase("merge"):
@@ -122,11 +128,12 @@ class Job:
         )
 
     def _identity(self) -> dict[str, Any]:
-        return {"input": self.record.input, "preparation": self.reading.identity()} | self._tree()
+        return {"input": abridged(self.record.input), "preparation": self.reading.identity()} | self._tree()
 
     def _tree(self) -> dict[str, Any]:
         """What decides the tree, apart from the rows; the cut and the linkage may change."""
-        return {"tree": parameters_of(self.model._new_tree())}
+        more = {"projection": self.model.projection, "refine": self.model.refine}
+        return {"tree": parameters_of(self.model._new_tree()) | more}
 
     def run_state(self, aggregation: Aggregation) -> RunState:
         choosing = self.reading.choosing

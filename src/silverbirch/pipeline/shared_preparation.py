@@ -64,6 +64,11 @@ def joined(paths: Sequence[str], *, allow_overlap: bool) -> SharedPreparation:
     """The preparation for the rows of all files together; raises ModelFileError if the files do not go together."""
     parts = [SharedPreparation.read(path) for path in paths]
     refuse_differences(paths, [part.state for part in parts], "give all parts the same options")
+    for path, part in zip(paths, parts, strict=True):
+        if (own := part.state.weight_column) != (first := parts[0].state.weight_column):
+            raise ModelFileError(
+                f"{path} has the weight column {own!r} but {paths[0]} {first!r}: give all parts the same options"
+            )
     made_of = [(path, part.state.made_of or (fingerprint_of(path),)) for path, part in zip(paths, parts, strict=True)]
     if not allow_overlap:
         refuse_overlap(made_of)

@@ -97,7 +97,7 @@ def _block(
         for name, array in zip(group, read(group, start, stop), strict=True):
             if name in plain:
                 column = numbers[len(arrays)]
-                column[:] = numbers_of(array, name, times=wanted.times)
+                column[:] = numbers_of(array, name, times=name in wanted.times)
                 array = pa.Array.from_buffers(kind, len(column), [None, pa.py_buffer(column)])
             arrays.append(array)
     return pa.record_batch(arrays, names=names)
