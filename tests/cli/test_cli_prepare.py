@@ -163,10 +163,10 @@ def test_columns_agree_by_name_or_by_number(frame, parts, tmp_path):
     out = ["-o", tmp_path / "part.sb"]
     assert "no column 'z'" in refused("aggregate", tmp_path / "other.csv", "--prepare", tmp_path / "named.sb", *out)
     message = refused("aggregate", tmp_path / "other.csv", "--prepare", tmp_path / "numbered.sb", *out)
-    assert "the columns are not those of" in message
+    assert "3 columns with names (x, y, height), but" in message
     np.save(tmp_path / "narrow.npy", frame.iloc[:, :2])
     message = refused("aggregate", tmp_path / "narrow.npy", "--prepare", tmp_path / "numbered.sb", *out)
-    assert "the columns are not those of" in message
+    assert "2 columns without names, but" in message
     done("aggregate", tmp_path / "rows.npy", "--prepare", tmp_path / "numbered.sb", *out)
 
 

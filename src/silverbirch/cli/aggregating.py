@@ -6,9 +6,11 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
+from ..machine import give_back_free_memory
 from ..model import AggregateModel
 from ..model.labelled import LeafCounter
 from ..pipeline.aggregation import Aggregation
+from ..pipeline.budget import memory_for_features, stay_within
 from ..pipeline.labelling import BothPasses, Labelling
 from ..pipeline.merging import FeatureFiles, Merging
 from ..pipeline.prepared_source import PreparedSource
@@ -79,6 +81,7 @@ class Job:
         source = self.reading.open()
         self.record.input = self.reading.fingerprint(source)
         self.model._check_can_refine(source)
+        stay_within(self.model.max_memory, source, self.model)
         aggregation = Aggregation(source, self.model, self.reading.preparation)
         self._labelling = Labelling(self.resuming.journal(), self.voice.warn)
         passes = BothPasses(aggregation, self._labelling)
@@ -91,6 +94,7 @@ class Job:
         if self.model.refine:
             with self.record.phase("refine"), model_progress(self.voice.shows_progress, self.model):
                 self.model._refine(PreparedSource(source, aggregation.preparation))
+        give_back_free_memory()
         tree = self.model.tree_
         weight = {} if source.weight_column is None else {"weight": tree.n_points}
         self.record.counts |= (
@@ -109,7 +113,8 @@ class Job:
         """Merges files of features; returns what they share."""
         files = FeatureFiles(feature_files(self.reading.inputs), allow_overlap=self.reading.allow_overlap)
         self.record.input = files.fingerprint
-        self.model.set_params(metric=files.state.preparation.metric)
+        limit = memory_for_features(self.model.max_memory, files.paths)
+        self.model.set_params(metric=files.state.preparation.metric, max_memory=limit)
         merging = Merging(files, self.model)
         identity = {"input": abridged(self.record.input)} | self._tree()
         stored = StoredWork(merging, self.resuming, self.outputs, identity, self.voice)

@@ -9,7 +9,6 @@ from dataclasses import asdict, replace
 
 from ..model import AggregateModel
 from ..model.labelled import LeafCounter
-from ..pipeline.budget import model_memory
 from ..pipeline.provenance import RunState
 from ..pipeline.record import Record
 from . import options
@@ -73,8 +72,7 @@ def cluster(
     with usage():
         if cutting.clusters is not None and cutting.clusters > aggregating.max_leaves:
             raise ValueError(f"-k {cutting.clusters} but at most {aggregating.max_leaves} features: raise --max-leaves")
-        parameters = asdict(aggregating) | {"max_memory": model_memory(aggregating.max_memory)}
-        parameters |= asdict(linking) | {"metric": reading.preparation.metric}
+        parameters = asdict(aggregating) | asdict(linking) | {"metric": reading.preparation.metric}
         estimator = AggregateModel(
             cutting.clusters,
             distance_threshold=cutting.height,
@@ -83,7 +81,7 @@ def cluster(
             **parameters,
         )
         estimator._new_tree()  # checks the parameters before anything is read
-    parameters = estimator.get_params() | cutting.parameters() | {"max_memory": aggregating.max_memory}
+    parameters = estimator.get_params() | cutting.parameters()
     whole = Record("cluster", parameters | reading.parameters(), outputs=outputs.wanted())
     job = Job(reading, estimator, outputs, whole, Voice(talking, to_stderr=labelling.to_stdout), resuming)
     of_features = any(map(is_features, inputs))

@@ -9,7 +9,6 @@ import typer
 
 from ..features import ClusterFeatures
 from ..model import AggregateModel
-from ..pipeline.budget import model_memory
 from ..pipeline.provenance import RunState
 from ..pipeline.record import Record
 from ..storage import container
@@ -61,9 +60,7 @@ def aggregate(
     """
     reading = Reading.of(inputs, choosing, parsing, preparing, prepare, allow_overlap)
     with usage():
-        parameters = asdict(aggregating) | {"max_memory": model_memory(aggregating.max_memory)}
-        parameters |= {"metric": reading.preparation.metric}
-        model = AggregateModel(n_jobs=jobs, **parameters)
+        model = AggregateModel(n_jobs=jobs, **asdict(aggregating), metric=reading.preparation.metric)
         tree = model._new_tree()  # checks the parameters before anything is read
     outputs = Outputs({"features": out, "record": record}, force)
     parameters = (
@@ -102,7 +99,7 @@ def merge(
     Example: silverbirch merge parts -o all.sb
     """
     with usage():
-        model = AggregateModel(max_leaves=max_leaves, max_memory=model_memory(max_memory))
+        model = AggregateModel(max_leaves=max_leaves, max_memory=max_memory)
         model._new_tree()  # checks the parameters before anything is read
     outputs = Outputs({"features": out, "record": record}, force)
     whole = Record("merge", {"max_leaves": max_leaves, "max_memory": max_memory}, outputs=outputs.wanted())
