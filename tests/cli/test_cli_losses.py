@@ -53,12 +53,27 @@ def test_labels_that_do_not_fit_on_the_disk_do_not_lose_the_model(suffix, rows, 
     assert labels.read_bytes() == (tmp_path / f"whole{suffix}").read_bytes()
 
 
+def test_the_advice_reads_the_rows_as_the_run_did(tmp_path):
+    X = np.random.default_rng(0).normal(size=(20_000, 2))
+    lines = [f"a name;{x:.4f};{y:.4f}".replace(".", ",") for x, y in X]
+    (tmp_path / "my rows.csv").write_text("\n".join(["name;x;y", *lines]) + "\n")
+    command = ["cluster", tmp_path / "my rows.csv", "--columns", "x,y", "--decimal", ",", "-k", 3, "--max-leaves", 100]
+    command += ["--keep", "name", "--model", tmp_path / "run.sb", "--labels", tmp_path / "l.csv"]
+    failed = with_small_files_only(*command)
+    assert failed.returncode == 1, failed.stderr
+    advice = shlex.split(failed.stderr.partition("label later: silverbirch ")[2])
+    advice[advice.index("FILE")] = tmp_path / "l.csv"
+    result = silverbirch(*advice)
+    assert result.exit_code == 0, result.stderr
+    assert (tmp_path / "l.csv").read_text().startswith("name,label\na name,")
+
+
 def test_labels_that_do_not_fit_leave_the_checkpoint_from_which_the_same_command_goes_on(rows, tmp_path):
     command = ["cluster", rows, "-k", 5, "--max-leaves", 200, "--labels", tmp_path / "l.npy"]
     command += ["--checkpoint", tmp_path / "state.sb"]
     failed = with_small_files_only(*command)
     assert failed.returncode == 1
-    assert f"run the same command again, which continues from {tmp_path / 'state.sb'}" in failed.stderr
+    assert f"then run the same command again: it continues from {tmp_path / 'state.sb'}" in failed.stderr
     again = silverbirch(*command)
     assert again.exit_code == 0, again.stderr
     assert "resuming after row 200,000" in again.stdout

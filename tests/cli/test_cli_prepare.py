@@ -145,13 +145,13 @@ def test_all_files_are_looked_at_before_the_first_is_merged(parts, tmp_path, mon
         (["--scale", "none"], "--scale none but"),
         (["--missing", "error"], "--missing error but"),
         (["--metric", "cosine"], "--metric cosine but"),
+        (["--columns", "x,y"], "the input has 2 columns with names (x, y), but"),
     ],
 )
 def test_options_that_contradict_the_preparation_are_refused(options, words, parts, tmp_path):
     done("prepare", parts[0], *CHOICES, "-o", tmp_path / "prep.sb")
     command = ["aggregate", parts[0], "--prepare", tmp_path / "prep.sb", "-o", tmp_path / "part.sb"]
-    assert words in refused(*command, *options, code=2)
-    assert "the columns are not those of" in refused(*command, "--columns", "x,y")
+    assert words in refused(*command, *options)
     done(*command, *CHOICES, "--columns", "x,y,z")  # those that agree are taken
 
 
@@ -163,10 +163,11 @@ def test_columns_agree_by_name_or_by_number(frame, parts, tmp_path):
     out = ["-o", tmp_path / "part.sb"]
     assert "no column 'z'" in refused("aggregate", tmp_path / "other.csv", "--prepare", tmp_path / "named.sb", *out)
     message = refused("aggregate", tmp_path / "other.csv", "--prepare", tmp_path / "numbered.sb", *out)
-    assert "the columns are not those of" in message
+    assert "3 columns with names" in message
+    assert "3 columns without names" in message
     np.save(tmp_path / "narrow.npy", frame.iloc[:, :2])
     message = refused("aggregate", tmp_path / "narrow.npy", "--prepare", tmp_path / "numbered.sb", *out)
-    assert "the columns are not those of" in message
+    assert "2 columns without names" in message
     done("aggregate", tmp_path / "rows.npy", "--prepare", tmp_path / "numbered.sb", *out)
 
 
@@ -237,12 +238,12 @@ def test_the_pass_of_prepare_resumes_with_the_same_bits(parts, tmp_path, monkeyp
 
 
 def test_a_checkpoint_of_another_preparation_is_refused(parts, tmp_path):
-    done("prepare", parts[0], *CHOICES, "-o", tmp_path / "prep-0.sb")
+    for number in "02":
+        done("prepare", parts[int(number)], *CHOICES, "-o", tmp_path / f"prep-{number}.sb")
     command = ["cluster", parts[0], "--checkpoint", tmp_path / "state.sb", "--checkpoint-every", 0]
     too_many = [*command, "-k", 100, "--max-leaves", 100, "--prepare"]
     assert "-k 100 but there are" in refused(*too_many, tmp_path / "prep-0.sb")
-    done("prepare", parts[2], *CHOICES, "-o", tmp_path / "prep-2.sb")
-    assert "belongs to a run with other prepare" in refused(*too_many, tmp_path / "prep-2.sb")
+    assert "belongs to a run with other prepare" in refused(*too_many, tmp_path / "prep-2.sb").replace("--", "")
 
 
 # --- hostile files

@@ -7,7 +7,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from silverbirch.cli.grouping import grouped
+from silverbirch.cli.cutting import Cutting
+from silverbirch.cli.grouping import grouped, words_of
+from silverbirch.cli.options import Labelling, Parsing
 
 
 @dataclass(frozen=True)
@@ -50,3 +52,29 @@ def test_two_groups_cannot_share_an_option():
     command.__annotations__ = {"sizes": Sizes, "others": Others, "return": None}
     with pytest.raises(ValueError, match="duplicate"):
         grouped(command)
+
+
+@pytest.mark.parametrize(
+    ("group", "words"),
+    [
+        (Cutting(), 0),
+        (Cutting(clusters=3), 2),
+        (Cutting(cut_method="eom", min_size=2.5, noise=True), 5),
+        (Parsing(separator=";", decimal=",", header=False), 5),
+        (Labelling(labels="a b.csv", keep="x,y z"), 4),
+    ],
+    ids=str,
+)
+def test_a_group_as_words_is_the_same_group_again(group, words):
+    seen = []
+
+    def command(given) -> None:
+        seen.append(given)
+
+    command.__annotations__ = {"given": type(group), "return": None}
+    app = typer.Typer()
+    app.command()(grouped(command))
+    assert len(words_of(group)) == words
+    result = CliRunner().invoke(app, words_of(group))
+    assert result.exit_code == 0, result.output
+    assert seen == [group]

@@ -10,11 +10,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import silverbirch as sb
 from commands import silverbirch
 from silverbirch.storage import container
 
 KILLING = Path(__file__).parents[1] / "killing.py"
-KILLS = 15
+KILLS = 10
 
 
 def rows(count, columns, seed, holes=0.0):
@@ -41,10 +42,15 @@ def wide_file(folder):
     np.save(folder / "rows.npy", rows(12_000, 300, 0).astype(np.float32))
 
 
+def features_folder(folder):
+    for number in range(40):
+        sb.ClusterFeatures(1, rows(2000, 3, number), 0).save(folder / f"{number:02}.sb")
+
+
 CLUSTER = ["cluster", "{data}", "-k", "5", "--max-leaves", "300"]
 AGGREGATE = ["aggregate", "{data}", "--max-leaves", "300"]
 OF_CLUSTER = ["--labels", "{out}/labels.csv", "--model", "{out}/run.sb", "--record", "{out}/run.json"]
-OF_AGGREGATE = ["-o", "{out}/features.sb", "--record", "{out}/run.json"]
+ONE_FILE = ["-o", "{out}/result.sb", "--record", "{out}/run.json"]
 
 # What makes the rows, and the command.
 JOBS = {
@@ -63,9 +69,11 @@ JOBS = {
     ),
     "aggregate parquet, scaled": (
         parquet_folder,
-        [*AGGREGATE, "--columns", "x,y,z", "--scale", "standard", "--missing", "drop", *OF_AGGREGATE],
+        [*AGGREGATE, "--columns", "x,y,z", "--scale", "standard", "--missing", "drop", *ONE_FILE],
     ),
-    "aggregate one csv, two threads": (csv_file, [*AGGREGATE, "-j", "2", "--max-leaves", "6000", *OF_AGGREGATE]),
+    "aggregate one csv, two threads": (csv_file, [*AGGREGATE, "-j", "2", "--max-leaves", "6000", *ONE_FILE]),
+    "merge": (features_folder, ["merge", "{data}", "--max-leaves", "3000", *ONE_FILE]),
+    "prepare": (parquet_folder, ["prepare", "{data}", "--id-column", "id", "--missing", "mean", *ONE_FILE]),
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
 from ..model import AggregateModel
@@ -77,25 +77,27 @@ class Job:
     def aggregate(self) -> Aggregation:
         source = self.reading.open()
         self.record.input = self.reading.fingerprint(source)
-        self.outputs = replace(self.outputs, kept=source.kept)
         aggregation = Aggregation(source, self.model, self.reading.preparation)
         self._labelling = Labelling(self.resuming.journal(), self.voice.warn)
         passes = BothPasses(aggregation, self._labelling)
         self._stored = stored = StoredWork(passes, self.resuming, self.outputs, self._identity(), self.voice)
         stored.begin(input_names(source), self.reading.also_read)
-        self.outputs.check_types(source)
+        self.outputs.check_kept(source)
         with self.record.phase("aggregate"):
             go_through(aggregation, stored, self.voice)
         self.model = aggregation.model
         tree = self.model.tree_
-        if source.weight_column is not None:
-            self.record.counts["weight"] = tree.n_points
-        self.record.counts |= asdict(aggregation.counts) | {
-            "columns": tree.features.n_dimensions,
-            "features": tree.n_leaves,
-            "rebuilds": tree.n_rebuilds,
-            "threshold": tree.threshold,
-        }
+        weight = {} if source.weight_column is None else {"weight": tree.n_points}
+        self.record.counts |= (
+            asdict(aggregation.counts)
+            | weight
+            | {
+                "columns": tree.features.n_dimensions,
+                "features": tree.n_leaves,
+                "rebuilds": tree.n_rebuilds,
+                "threshold": tree.threshold,
+            }
+        )
         return aggregation
 
     def merge(self) -> RunState:

@@ -16,6 +16,7 @@ from . import options
 from .aggregating import Job
 from .console import Voice, usage
 from .cutting import Cutting
+from .grouping import words_of
 from .outputs import Outputs, columns_beside
 from .reading import Reading, is_features
 from .results import write_model, write_page, write_record
@@ -82,18 +83,20 @@ def cluster(
     job = Job(reading, estimator, outputs, whole, Voice(talking, to_stderr=labelling.to_stdout), resuming)
     of_features = any(map(is_features, inputs))
     with resumable(resuming):
-        state = _cluster_features(job, cutting) if of_features else _cluster_rows(job, cutting)
+        later = [*inputs, *words_of(cutting), *words_of(parsing), *words_of(replace(labelling, labels="FILE"))]
+        state = _cluster_features(job, cutting) if of_features else _cluster_rows(job, cutting, later)
     say_clusters(job.voice, job.record, state, job.model)
 
 
-def _cluster_rows(job: Job, cutting: Cutting) -> RunState:
+def _cluster_rows(job: Job, cutting: Cutting, later: list[str]) -> RunState:
+    """`later`: the words after `silverbirch cut MODEL` that label the rows."""
     aggregation = job.aggregate()
     _cluster(job, cutting)
     state = job.run_state(aggregation)
     _write(job, state)  # before the labels, which are large: a full disk does not lose the model
     if job.outputs.labels is not None:
         counter = LeafCounter(job.model.features_)
-        with job.record.phase("label"), _saying_how_to_label_later(job, cutting):
+        with job.record.phase("label"), _saying_how_to_label(job, later):
             job.record.counts |= job.label(aggregation, counter)
         job.model._count_labelled(counter)
         _write(job, state)  # again, with what is known of the labelled rows
@@ -101,19 +104,15 @@ def _cluster_rows(job: Job, cutting: Cutting) -> RunState:
 
 
 @contextmanager
-def _saying_how_to_label_later(job: Job, cutting: Cutting) -> Iterator[None]:
+def _saying_how_to_label(job: Job, later: list[str]) -> Iterator[None]:
     """Adds to an error what is written already, and the command that labels the rows by it."""
     try:
         yield
     except Exception as error:
-        paths = job.outputs.paths
-        if written := [str(path) for path in paths.values() if path is not None]:
+        if written := [str(path) for path in job.outputs.paths.values() if path is not None]:
             error.add_note(f"written: {', '.join(written)}")
-        if (model := paths["model"]) is not None:
-            command = ["silverbirch", "cut", str(model), *job.reading.inputs, *cutting.words(), "--labels", "FILE"]
-            error.add_note(f"label later: {shlex.join(command)}")
-        if job.resuming.checkpoint is not None:
-            error.add_note(f"or run the same command again, which continues from {job.resuming.checkpoint}")
+        if (model := job.outputs.paths["model"]) is not None:
+            error.add_note(f"label later: {shlex.join(['silverbirch', 'cut', str(model), *later])}")
         raise
 
 

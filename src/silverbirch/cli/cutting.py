@@ -47,17 +47,5 @@ class Cutting:
         """The cut in the record of a run."""
         return {"n_clusters": self.clusters, "distance_threshold": self.height} | self.options
 
-    def words(self) -> list[str]:
-        """The options as words of a command line, without defaults."""
-        words = {
-            "-k": self.clusters,
-            "--height": self.height,
-            "--cut-method": None if self.cut_method == "level" else self.cut_method,
-            "--min-size": self.min_size,
-            "--max-size": self.max_size,
-        }
-        given = [word for name, value in words.items() if value is not None for word in (name, str(value))]
-        return [*given, "--noise"] if self.noise else given
-
     def apply(self, model: AggregateModel) -> None:
         model.recut(self.clusters, height=self.height, **self.options)

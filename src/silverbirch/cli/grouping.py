@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, get_type_hints
 
+import typer.models
+
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
     """The command with the fields of its groups as parameters, which typer turns into options.
@@ -49,3 +51,20 @@ def _fields_of(group: Any) -> list[inspect.Parameter]:
         )
         for field in fields(group)
     ]
+
+
+def words_of(group: Any) -> list[str]:
+    """The options of a group as words of a command line, without defaults."""
+    hints = get_type_hints(type(group), include_extras=True)
+    given = [(field.name, getattr(group, field.name)) for field in fields(group)]
+    changed = [(name, value) for name, value in given if value != getattr(type(group), name)]
+    return [word for name, value in changed for word in _words(hints[name].__metadata__[0], name, value)]
+
+
+def _words(option: typer.models.OptionInfo, name: str, value: Any) -> list[str]:
+    declared = [f"--{name.replace('_', '-')}", option.default, *(option.param_decls or [])]
+    shortest = [word for word in declared if isinstance(word, str)][-1]  # typer keeps the first name as the default
+    on, _, off = shortest.partition("/")  # of a flag
+    if isinstance(value, bool):
+        return [on if value else off]
+    return [word for one in (value if isinstance(value, list) else [value]) for word in (on, str(one))]

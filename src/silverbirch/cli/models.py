@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -77,7 +77,7 @@ def cut(
             raise ValueError("--no-ids and --id-column contradict each other: give only one of them")
         if inputs and labelling.labels is None:
             raise ValueError("rows are given but no file for their labels: add --labels")
-        if labelling.keep is not None and not inputs:
+        if labelling.keep and not inputs:
             raise ValueError("--keep names columns of rows, but no rows are given: name their files after the model")
         if parsing != options.Parsing() and not inputs:
             raise ValueError("no rows are given, but options that say how to read them: name files of rows")
@@ -90,7 +90,6 @@ def cut(
     if inputs:
         chosen: dict[str, Any] = {"columns": state.to_read, "id_column": id_column, "times": state.times}
         source = read_chunks(inputs, **chosen, keep=labelling.kept, **asdict(parsing))
-    outputs = replace(outputs, kept=() if source is None else source.kept)
     whole = Record("cut", cutting.parameters(), [{"name": str(model)}, *({"name": name} for name in inputs or [])])
     with resumable(resuming):
         labels = Labelling(resuming.journal(), voice.warn)
@@ -99,7 +98,7 @@ def cut(
         overwritten = new_model is not None and _same_file(new_model, model)
         stored.begin(input_names(source), [] if overwritten else [str(model)])
         if source is not None:
-            outputs.check_types(source)
+            outputs.check_kept(source)
         with whole.phase("cut"):
             cutting.apply(estimator.set_params(n_jobs=jobs))
         whole.counts |= {"rows": estimator.tree_.n_points, "features": estimator.tree_.n_leaves}

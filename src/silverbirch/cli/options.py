@@ -285,7 +285,7 @@ Keep = Annotated[
     typer.Option(
         metavar="A,B,…", rich_help_panel=OUTPUT,
         help="Columns of the input to write beside the labels, after the id column. They are not clustered, unless "
-        "--columns names them.",
+        "--columns names them. Can be given several times.",
     ),
 ]  # fmt: skip
 Model = Annotated[
@@ -384,7 +384,7 @@ class Labelling:
 
     def check(self, as_json: bool) -> None:
         """Raises ValueError before anything is read, if the options contradict each other."""
-        if self.labels is None and (self.labels_format is not None or self.keep is not None):
+        if self.labels is None and (self.labels_format is not None or self.keep):
             raise ValueError("--keep and --labels-format say how labels are written: add --labels")
         if self.to_stdout and as_json:
             raise ValueError("--labels - and --json both write to standard output: give --labels a file")
@@ -395,6 +395,7 @@ class Labelling:
 
     @property
     def kept(self) -> tuple[str, ...]:
+        """As given: 'a,b' may be two columns or one."""
         return tuple(self.keep or ())
 
     def target(self, inputs: Sequence[str]) -> LabelTarget | None:

@@ -24,7 +24,7 @@ class Outputs:
     paths: dict[str, Path | None]
     force: bool
     labels: LabelTarget | None = None
-    kept: tuple[str, ...] = ()  # the columns beside the labels
+    kept: tuple[str, ...] = ()  # the columns beside the labels, as they are given
 
     def __post_init__(self) -> None:
         if self.labels is not None:
@@ -72,9 +72,10 @@ class Outputs:
         if self.paths.get("report") is not None:
             check_drawing()
 
-    def check_types(self, source: RowSource) -> None:
-        """Raises ValueError if the labels cannot be written beside the kept columns, whose types the source knows."""
-        if self.labels is not None and self.kept:
+    def check_kept(self, source: RowSource) -> None:
+        """Raises ValueError if the labels cannot be written beside the kept columns of a source."""
+        if self.labels is not None and source.kept:
+            self.labels.check_columns(source.kept)
             self.labels.check_types(source)
 
 

@@ -11,8 +11,8 @@ from ..pipeline.shared_preparation import SharedPreparation
 from ..pipeline.sources import Fingerprint, content_of, with_contents
 from ..rows import RowSource, read_chunks
 from ..rows.paths import files_with, is_folder_with
-from .console import usage
 from .options import Choosing, Parsing, Preparing
+from .summary import listed
 
 FEATURES = ".sb"  # the end of the names of features and preparations, where an input may also be rows
 
@@ -57,8 +57,7 @@ class Reading:
         if prepare is None:
             return reading
         shared = SharedFile.read(prepare)
-        with usage():
-            shared.check(preparing)
+        shared.check(preparing)
         return replace(reading, choosing=shared.completed_choice(choosing), shared=shared)
 
     @property
@@ -133,8 +132,13 @@ class SharedFile:
 
     def check_names(self, source: RowSource) -> None:
         """Raises ValueError if the rows have other columns than the file."""
-        state = self.content.state
-        if (source.names, source.numbers) != (state.columns, state.numbers) or (
-            source.n_dimensions != self.content.statistics.n_columns
-        ):
-            raise ValueError(f"the columns are not those of {self.path}: leave --columns out, or prepare these columns")
+        state, n_columns = self.content.state, self.content.statistics.n_columns
+        if (source.names, source.numbers, source.n_dimensions) != (state.columns, state.numbers, n_columns):
+            there, here = _described(source.n_dimensions, source.names), _described(n_columns, state.columns)
+            raise ValueError(
+                f"the input has {there}, but {self.path} is for {here}: leave --columns out, or prepare these columns"
+            )
+
+
+def _described(number: int, names: tuple[str, ...] | None) -> str:
+    return f"{number} columns without names" if names is None else f"{number} columns with names ({listed(names)})"

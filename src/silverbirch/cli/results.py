@@ -39,7 +39,7 @@ def write_labels(
     target = stored.outputs.labels
     assert target is not None
     with (
-        target.opened(input_names(source), stored.outputs.kept) as writer,
+        target.opened(input_names(source), source.kept) as writer,
         pass_progress(voice.shows_progress, source) as progress,
     ):
 

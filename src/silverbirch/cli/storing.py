@@ -69,6 +69,11 @@ def resumable(resuming: Resuming) -> Iterator[None]:
         return
     check_free(path, force=True)
     with one_run_only(path):
-        yield
+        try:
+            yield
+        except OSError as error:  # such as a full disk
+            if path.exists():
+                error.add_note(f"then run the same command again: it continues from {path}")
+            raise
         path.unlink(missing_ok=True)
         Journal.beside(path).path.unlink(missing_ok=True)

@@ -40,6 +40,7 @@ def _counts(counts: dict[str, Any], state: RunState) -> list[tuple[str, str]]:
 
 def listed(columns: Sequence[str]) -> str:
     """The names of the columns: they show a column that should not be clustered, such as an id."""
+    columns = [repr(name) if "," in name else name for name in columns]
     if len(columns) <= _MOST_NAMES:
         return ", ".join(columns)
     return f"{', '.join(columns[: _MOST_NAMES - 2])}, … {columns[-1]} ({len(columns):,} in all)"

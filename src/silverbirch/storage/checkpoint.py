@@ -100,7 +100,11 @@ def _differences(stored: Any, wanted: dict[str, Any]) -> str:
         was, now = stored.get(part), wanted.get(part)
         if isinstance(was, dict) and isinstance(now, dict):
             names = sorted(name for name in was.keys() | now.keys() if was.get(name) != now.get(name))
-            found += [f"{name} ({was.get(name)}, now {now.get(name)})" for name in names]
+            found += [f"{name} ({_shown(was.get(name))}, now {_shown(now.get(name))})" for name in names]
         elif was != now:
             found.append(part)
     return ", ".join(found) or "settings"
+
+
+def _shown(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from ...wording import parameter
 from ..columns import Wanted, arrow_fields, without_first
 from ..table import FileTable, needed, reading
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
 # Files with larger batches are memory-mapped: a batch can only be read as a whole.
 _LARGE_BATCH = 64 << 20
+_BEGIN_OF_STREAM = b"\xff\xff\xff\xff"
 _END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 
 
@@ -30,6 +32,12 @@ class ArrowFileTable(FileTable):
         return ipc.open_file(file, options=ipc.IpcReadOptions(use_threads=False, included_fields=columns))
 
     def _open(self) -> None:
+        with self.path.open("rb") as begin:
+            if begin.read(4) == _BEGIN_OF_STREAM:
+                raise ValueError(
+                    f"{self.label} is an Arrow stream, not an Arrow file: let its name end in .arrows, or say so by "
+                    f"{parameter('read_chunks().format', 'arrows')}"
+                )
         self._mapped = False
         with self._file() as file:
             reader = self._reader(file)

@@ -105,14 +105,16 @@ class JsonLinesTable(FileTable):
             yield from table.select(wanted.all_names).to_batches()
 
     def _explained(self, message: str, done: int) -> ValueError:
-        found = re.search(r"JSON parse error: (.*) in row (\d+)", message)
+        found = re.search(r"JSON parse error: (.*?)\.? in row (\d+)", message)
         if found is None:
             return ValueError(f"{self.label} cannot be read: {message}")
-        reason = re.sub(r"Column\(/(.*?)(/\[\])?\) changed from", r"column '\1' changes from", found[1])
-        return ValueError(
-            f"row {done + int(found[2])} of {self.label}: {reason}: correct it, or choose "
-            f"other columns by {parameter('read_chunks().columns', ...)}"
-        )
+        place = f"row {done + int(found[2])} of {self.label}"
+        if changed := re.fullmatch(r"Column\(/(.*?)(?:/\[\])?\) changed from (.*)", found[1]):
+            return ValueError(
+                f"{place}: column {changed[1]!r} changes from {changed[2]}: correct it, or choose other columns by "
+                f"{parameter('read_chunks().columns', ...)}"
+            )
+        return ValueError(f"{place} is not JSON: {found[1]}; is it complete?")
 
 
 def _kinds(value: Any) -> set[str]:
