@@ -7,10 +7,13 @@ import pytest
 
 from silverbirch import ModelFileError
 from silverbirch.pipeline.sources import (
+    abridged,
     checked_fingerprints,
     content_of,
     fingerprint_of,
+    from_array,
     refuse_overlap,
+    to_array,
     with_contents,
 )
 
@@ -104,3 +107,13 @@ def test_the_fingerprint_of_a_file_is_valid_and_others_are_refused(tmp_path):
     for wrong in (None, 3, [3], [[]], [{}], [{"name": "a"}], [NEW | {"bytes": "9"}], [NEW | {"colour": 1}]):
         with pytest.raises((AttributeError, KeyError, TypeError, ValueError)):
             checked_fingerprints(wrong)
+
+
+def test_fingerprints_in_a_file_are_the_same_and_a_thousand_stand_in_its_header():
+    files = [NEW | {"name": f"{number}.csv"} for number in range(1001)]
+    assert from_array(to_array(files)) == tuple(files)
+    assert abridged(files[:1000]) == files[:1000]
+    *first, last = abridged([*files, OLD])
+    assert first == files[:1000]
+    assert (last["name"], last["files"]) == ("2 more files", 2)
+    assert abridged([*files, NEW])[-1] != last  # it still tells other inputs apart

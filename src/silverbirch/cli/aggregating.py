@@ -13,8 +13,10 @@ from ..pipeline.aggregation import Aggregation
 from ..pipeline.budget import memory_for_features, stay_within
 from ..pipeline.labelling import BothPasses, Labelling
 from ..pipeline.merging import FeatureFiles, Merging
+from ..pipeline.prepared_source import PreparedSource
 from ..pipeline.provenance import RunState
 from ..pipeline.record import Record
+from ..pipeline.sources import abridged
 from ..rows import Position
 from ..storage.checkpoint import Resumable
 from ..storage.tree import parameters_of
@@ -22,7 +24,7 @@ from ..tree import CFTree
 from .console import Voice
 from .options import Resuming
 from .outputs import Outputs, input_names
-from .progress import Divided, pass_progress
+from .progress import Divided, model_progress, pass_progress
 from .reading import Reading, feature_files
 from .results import write_labels
 from .storing import StoredWork
@@ -78,6 +80,7 @@ class Job:
     def aggregate(self) -> Aggregation:
         source = self.reading.open()
         self.record.input = self.reading.fingerprint(source)
+        self.model._check_can_refine(source)
         stay_within(self.model.max_memory, source, self.model)
         aggregation = Aggregation(source, self.model, self.reading.preparation)
         self._labelling = Labelling(self.resuming.journal(), self.voice.warn)
@@ -88,6 +91,9 @@ class Job:
         with self.record.phase("aggregate"):
             go_through(aggregation, stored, self.voice)
         self.model = aggregation.model
+        if self.model.refine:
+            with self.record.phase("refine"), model_progress(self.voice.shows_progress, self.model):
+                self.model._refine(PreparedSource(source, aggregation.preparation))
         give_back_free_memory()
         tree = self.model.tree_
         weight = {} if source.weight_column is None else {"weight": tree.n_points}
@@ -95,8 +101,8 @@ class Job:
             asdict(aggregation.counts)
             | weight
             | {
-                "columns": tree.features.n_dimensions,
-                "features": tree.n_leaves,
+                "columns": self.model.n_features_in_,
+                "features": len(self.model.features_),
                 "rebuilds": tree.n_rebuilds,
                 "threshold": tree.threshold,
             }
@@ -110,7 +116,7 @@ class Job:
         limit = memory_for_features(self.model.max_memory, files.paths)
         self.model.set_params(metric=files.state.preparation.metric, max_memory=limit)
         merging = Merging(files, self.model)
-        identity = {"input": self.record.input} | self._tree()
+        identity = {"input": abridged(self.record.input)} | self._tree()
         stored = StoredWork(merging, self.resuming, self.outputs, identity, self.voice)
         stored.begin(files.paths)
         with self.record.phase("merge"):
@@ -127,11 +133,12 @@ class Job:
         )
 
     def _identity(self) -> dict[str, Any]:
-        return {"input": self.record.input, "preparation": self.reading.identity()} | self._tree()
+        return {"input": abridged(self.record.input), "preparation": self.reading.identity()} | self._tree()
 
     def _tree(self) -> dict[str, Any]:
         """What decides the tree, apart from the rows; the cut and the linkage may change."""
-        return {"tree": parameters_of(self.model._new_tree())}
+        more = {"projection": self.model.projection, "refine": self.model.refine}
+        return {"tree": parameters_of(self.model._new_tree()) | more}
 
     def run_state(self, aggregation: Aggregation) -> RunState:
         choosing = self.reading.choosing

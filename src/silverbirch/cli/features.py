@@ -26,7 +26,7 @@ from .summary import say_run
 FeatureFiles = Annotated[
     list[str],
     typer.Argument(
-        metavar="FEATURES…", help="Files that `silverbirch aggregate` or `merge` wrote, or folders of them (.sb)."
+        metavar="FEATURES", help="Files that `silverbirch aggregate` or `merge` wrote, or folders of them (.sb)."
     ),
 ]
 
@@ -63,7 +63,11 @@ def aggregate(
         model = AggregateModel(n_jobs=jobs, **asdict(aggregating), metric=reading.preparation.metric)
         tree = model._new_tree()  # checks the parameters before anything is read
     outputs = Outputs({"features": out, "record": record}, force)
-    parameters = parameters_of(tree) | {"max_memory": aggregating.max_memory} | reading.parameters()
+    parameters = (
+        parameters_of(tree)
+        | {"max_memory": aggregating.max_memory, "refine": aggregating.refine}
+        | reading.parameters()
+    )
     job = Job(reading, model, outputs, Record("aggregate", parameters), Voice(talking), resuming)
     with resumable(resuming):
         aggregation = job.aggregate()
@@ -90,7 +94,7 @@ def merge(
     """Merge the cluster features of several files into one file.
 
     All files must have the same columns, prepared in the same way, and be made of different rows. If they have more
-    than MAX-LEAVES features together, the nearest features are merged.
+    than --max-leaves features together, the nearest features are merged.
 
     Example: silverbirch merge parts -o all.sb
     """

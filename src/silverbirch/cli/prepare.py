@@ -11,7 +11,7 @@ from ..pipeline.gathering import Gathering
 from ..pipeline.provenance import RunState
 from ..pipeline.record import Record
 from ..pipeline.shared_preparation import SharedPreparation, joined
-from ..pipeline.sources import fingerprint_of
+from ..pipeline.sources import abridged, fingerprint_of
 from . import options
 from .aggregating import go_through
 from .console import Voice, usage
@@ -78,7 +78,7 @@ def _gather(
     source = reading.open()
     record.input = reading.fingerprint(source)
     gathering = Gathering(source, reading.preparation)
-    identity = {"input": record.input, "preparation": reading.identity()}
+    identity = {"input": abridged(record.input), "preparation": reading.identity()}
     stored = StoredWork(gathering, resuming, outputs, identity, voice)
     stored.begin(input_names(source))
     with record.phase("prepare"):

@@ -59,23 +59,24 @@ def write_model(path: Path, model: AggregateModel, state: RunState) -> None:
 def write_page(path: Path, model: AggregateModel, state: RunState, record: dict[str, object]) -> None:
     from ..report import write_report
 
-    how = state.preparation
+    how, projected = state.preparation, model._projection is not None  # columns that are mixtures have no names
     write_report(
         path,
         model,
         title=_title(state),
         record=record,
-        column_names=state.columns,
-        inverse_transform=how.undo if how.can_be_undone else None,
+        column_names=None if projected else state.columns,
+        inverse_transform=how.undo if how.can_be_undone and not projected else None,
         force=True,
     )
 
 
 def _title(state: RunState) -> str:
-    names = [Path(str(file.get("name"))).name for file in state.record.get("input", [])]
-    if not names:
+    files = state.record.get("input", [])
+    if not files:
         return "silverbirch report"
-    return names[0] + (f" and {len(names) - 1} more files" if len(names) > 1 else "")
+    more = sum(int(file.get("files", 1)) for file in files) - 1  # an entry may stand for many files
+    return Path(str(files[0].get("name"))).name + (f" and {more:,} more files" if more else "")
 
 
 def write_record(path: Path, record: Record) -> None:

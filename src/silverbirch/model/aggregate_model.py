@@ -28,7 +28,7 @@ from ..dendrogram import Dendrogram
 from ..dendrogram.cuts import CutMethod, adaptive_options
 from ..directions import METRICS
 from ..features import ClusterFeatures
-from ..linkage import cluster_features, matching_distance
+from ..linkage import check_algorithm, cluster_features, matching_distance
 from ..linkage.unit_features import require_unit_rows
 from ..names import Absorption, Algorithm, CFDistance, Method, Mode, ModelMetric
 from ..progress import Report, reporter
@@ -288,7 +288,8 @@ class AggregateModel(ClusterResults):
                     f"{parameter('projection')} with {parameter('metric', 'correlation')}: projected rows cannot be "
                     f"centred by their columns; centre the rows first and use {parameter('metric', 'cosine')}"
                 )
-        as_choice(self.algorithm, "algorithm", ALGORITHMS)
+        algorithm = as_choice(self.algorithm, "algorithm", ALGORITHMS)
+        check_algorithm(self.linkage, mode, algorithm, self.metric)
         if self.forget is not None and not 0 <= as_threshold(self.forget, "forget") < 1:
             raise ValueError(
                 f"{parameter('forget', self.forget)}: must be at least 0 and less than 1, the share to forget"
@@ -306,7 +307,31 @@ class AggregateModel(ClusterResults):
         if self.distance_threshold is not None:
             as_threshold(self.distance_threshold, "distance_threshold")
 
+    # -- refining the leaves
+
+    def _check_can_refine(self, source: RowSource) -> None:
+        if self.refine and not source.repeatable:
+            raise ValueError(
+                f"{parameter('refine', self.refine)} reads the rows again, but a stream can be read only once: write "
+                "it to a file"
+            )
+
+    def _refine(self, source: RowSource) -> None:
+        """Makes the passes of `refine` over the rows that are in the tree."""
+        for _ in range(self.refine):
+            unlimited = self.max_memory is None
+            with reporter(self.progress, "finer leaves") as report:
+                leaves = self.features_._refined(
+                    self._directed(source), as_threads(self.n_jobs), report, may_list=unlimited
+                )
+            self._refined = Refined(leaves, may_list=unlimited)
+
     # -- clustering the leaves
+
+    @property
+    def _is_cut(self) -> bool:
+        """Whether the parameters say where to cut; if not, all leaves are one cluster."""
+        return self.n_clusters is not None or self.distance_threshold is not None or bool(self._cut_options)
 
     def _cluster(self, known: Clustering | None) -> Clustering:
         """Clusters the leaves and cuts the dendrogram; a known dendrogram of the same linkage is only cut."""

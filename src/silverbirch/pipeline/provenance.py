@@ -13,7 +13,7 @@ from ..checks import as_flag
 from ..errors import ModelFileError
 from ..storage.container import Arrays, one_line, prefixed, under
 from .preparation import Preparation
-from .sources import Fingerprint, checked_fingerprints
+from .sources import Fingerprint, abridged, checked_fingerprints, from_array, to_array
 from .statistics import column_name
 
 
@@ -47,10 +47,10 @@ class RunState:
             "times": self.times,
             "prepared": self.preparation.changes_rows,
             "preparation": how,
-            "record": self.record,
+            "record": self.record | {"input": abridged(self.record.get("input", []))},
         }
-        if list(self.made_of) != self.record.get("input"):
-            run["made_of"] = list(self.made_of)
+        if self.made_of:
+            columns |= {"made_of": to_array(self.made_of)}
         return state | {"run": run}, arrays | prefixed("run", columns)
 
     @classmethod
@@ -76,8 +76,6 @@ class RunState:
         times = as_flag(run.get("times", False), "times")
         preparation = Preparation.from_state(run["preparation"], under("run", arrays), n_dimensions, complete=complete)
         record = dict(run["record"])
-        # Up to 0.3, a file of merged features says only which files were merged.
-        inputs = [file for file in record.get("input", []) if "bytes" in file]
         return cls(
             columns=columns,
             numbers=numbers,
@@ -86,7 +84,7 @@ class RunState:
             times=times,
             preparation=preparation,
             record=record,
-            made_of=checked_fingerprints(run.get("made_of", inputs)),
+            made_of=_made_of(record, under("run", arrays)),
         )
 
     @classmethod
@@ -127,6 +125,13 @@ def refuse_differences(paths: Sequence[str], states: Sequence[RunState], remedy:
         path, difference = different[0]
         others = f", and {len(different) - 1} of the other files too" if len(different) > 1 else ""
         raise ModelFileError(f"{path} was prepared differently from {paths[0]}: {difference}{others}; {remedy}")
+
+
+def _made_of(record: dict[str, Any], arrays: Arrays) -> tuple[Fingerprint, ...]:
+    if "made_of" in arrays:
+        return from_array(arrays["made_of"])
+    # Up to 0.3, files have the inputs in their record. If features were merged, it only names the files of features.
+    return checked_fingerprints([file for file in record.get("input", []) if "bytes" in file])
 
 
 _DIFFERENCES = {"fill": "filled with", "shift": "moved by", "factor": "scaled by"}

@@ -7,16 +7,21 @@ to 0.3 have no content.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import stat
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import ModelFileError
 
 Fingerprint: TypeAlias = dict[str, Any]
 
 _BLOCK, _BLOCKS = 1 << 16, 16  # one megabyte of a large file is read
+_MOST_LISTED = 1000
 _STREAM = "blake2b"  # the digest of a stream, which cannot be read again
 _ALLOW = "or let its rows count twice (--allow-overlap)"
 
@@ -83,6 +88,30 @@ def _as_which_it_occurs(source: Fingerprint) -> list[tuple[Any, ...]]:
 
 def _by_time(source: Fingerprint) -> tuple[Any, ...]:
     return os.path.basename(source["name"]), source["bytes"], source.get("mtime_ns")
+
+
+def abridged(files: Sequence[Fingerprint]) -> list[Fingerprint]:
+    """The fingerprints, of which the last stands for all that follow the first thousand: a header has little room."""
+    if len(files) <= _MOST_LISTED:
+        return list(files)
+    rest = files[_MOST_LISTED:]
+    content = hashlib.sha256(json.dumps(rest).encode()).hexdigest()[:32]
+    return [*files[:_MOST_LISTED], {"name": f"{len(rest):,} more files", "files": len(rest), "content": content}]
+
+
+def to_array(files: Sequence[Fingerprint]) -> NDArray[np.uint8]:
+    """The fingerprints as JSON, for a file: an array may be large, a header may not."""
+    return np.frombuffer(json.dumps(files, separators=(",", ":")).encode(), dtype=np.uint8)
+
+
+def from_array(array: NDArray[Any]) -> tuple[Fingerprint, ...]:
+    """The fingerprints of a file; raises ValueError, KeyError or TypeError if they are not valid."""
+    if array.dtype != np.uint8:
+        raise TypeError("its inputs are not a text")
+    try:
+        return checked_fingerprints(json.loads(array.tobytes()))
+    except RecursionError:
+        raise ValueError("its inputs are not a list") from None
 
 
 def checked_fingerprints(stored: Any) -> tuple[Fingerprint, ...]:

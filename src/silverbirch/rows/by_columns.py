@@ -87,7 +87,7 @@ def _block(
         for name, array in zip(group, read(group, start, stop), strict=True):
             if name in plain:
                 column = numbers[len(arrays)]
-                column[:] = numbers_of(array, name, times=wanted.times)
+                column[:] = numbers_of(array, name, times=name in wanted.times)
                 arrays.append(pa.Array.from_buffers(kind, len(column), [None, pa.py_buffer(column)]))
             else:
                 arrays.append(pa.concat_arrays([array]))  # a copy
