@@ -83,9 +83,8 @@ class Outputs:
 
     def check_kept(self, source: RowSource) -> None:
         """Raises ValueError if the labels cannot be written beside the kept columns of a source."""
-        if self.labels is not None and source.kept:
-            self.labels.check_columns(source.kept)
-            self.labels.check_types(source)
+        if self.labels is not None:
+            self.labels.check_kept(source, input_names(source))
 
 
 def columns_beside(id_column: str | None, keep: Sequence[str]) -> tuple[str, ...]:
