@@ -10,13 +10,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .checks import as_threads
 from .directions import cancelled
 from .features import ClusterFeatures
-from .model import Refined
 from .model.labelled import LeafCounter
 from .model.row_labels import ModelOfRows
-from .progress import reporter
 from .rows import RowSource, source_of
 from .saved import Saved
 from .validation import rows_for
@@ -186,19 +183,10 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         with self._unchanged_by_failure():
             tree = self._new_tree()
             source = self._source(X, sample_weight, reset=True)
-            if self.refine and not source.repeatable:
-                raise ValueError(
-                    f"refine={self.refine} reads the rows again, but a stream can be read only once: write it to a file"
-                )
+            self._check_can_refine(source)
             self._adaptive = None
             self._insert(tree, source)
-            for _ in range(self.refine):
-                unlimited = self.max_memory is None
-                with reporter(self.progress, "finer leaves") as report:
-                    leaves = self.features_._refined(
-                        self._directed(source), as_threads(self.n_jobs), report, may_list=unlimited
-                    )
-                self._refined = Refined(leaves, may_list=unlimited)
+            self._refine(source)
             if source.repeatable:
                 self._cluster_now()
                 counter = LeafCounter(self.features_)

@@ -1,8 +1,13 @@
 """The processor and the memory of this machine, the memory of this process, and whether it runs in a notebook."""
 
+import contextlib
+import ctypes
 import os
 import platform
 import sys
+
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # of mallopt in malloc.h of glibc
+_LARGE_PIECE = 1 << 18
 
 
 def in_notebook() -> bool:
@@ -37,6 +42,23 @@ def peak_memory() -> int | None:
 def memory_now() -> int | None:
     """The bytes that this process uses now; None if the system does not report it."""
     return _bytes_of_linux("self/status", "VmRSS")
+
+
+def keep_no_free_memory() -> None:
+    """From now on, large pieces of memory go back to the system as soon as they are freed, which takes more time.
+
+    Else the C library of Linux keeps them: several times what is in use.
+    """
+    with contextlib.suppress(OSError, AttributeError, TypeError):  # another C library
+        mallopt = ctypes.CDLL(None).mallopt
+        mallopt(_MMAP_THRESHOLD, _LARGE_PIECE)
+        mallopt(_TRIM_THRESHOLD, _LARGE_PIECE)
+
+
+def give_back_free_memory() -> None:
+    """Gives the memory that the C library keeps back to the system, small pieces included."""
+    with contextlib.suppress(OSError, AttributeError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _bytes_of_linux(file: str, name: str) -> int | None:

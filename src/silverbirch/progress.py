@@ -6,8 +6,8 @@ widgets, so that saved notebooks keep it. A log file gets the last line, and one
 
 import sys
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 from .machine import in_notebook
@@ -15,12 +15,27 @@ from .machine import in_notebook
 Report = Callable[[int, int], None]
 
 
+Bar = Callable[[str], AbstractContextManager[Report]]
+_bar_by: Bar | None = None
+
+
+@contextmanager
+def bars_by(bar: Bar) -> Iterator[None]:
+    """Within the block, `bar(task)` makes the bars: a program that shows bars of its own has one kind of them."""
+    global _bar_by
+    before, _bar_by = _bar_by, bar
+    try:
+        yield
+    finally:
+        _bar_by = before
+
+
 def reporter(progress: Any, task: str) -> AbstractContextManager[Report | None]:
     """The callback for a `progress` argument: True shows a bar until the block ends, a function is called itself."""
     if callable(progress):
         return nullcontext(progress)
     if progress is None or progress in (True, False):
-        return _bar_for_output()(task) if progress else nullcontext()
+        return (_bar_by or _bar_for_output())(task) if progress else nullcontext()
     raise TypeError(f"progress={progress!r}: must be True, False or a function of (done, total)")
 
 

@@ -1,19 +1,21 @@
 """The command line: exit codes, one-line errors, overwritten files, output for people and for programs."""
 
 import json
-import os
-import pty
-import subprocess
+import re
 import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
 import silverbirch as sb
 from commands import silverbirch
+from silverbirch.cli import app
+from silverbirch.cli.options import PANELS
 from silverbirch.storage import container
+from terminals import errors_on_terminal, lines_left
 
 COMMANDS = ["cluster", "prepare", "aggregate", "merge", "cut", "info", "report", "demo"]
 
@@ -224,26 +226,40 @@ def test_without_a_terminal_there_is_no_progress_bar(rows):
 )
 def test_on_a_terminal_progress_shows_a_bar_and_what_fits_beside_it(columns, words, tmp_path):
     np.save(tmp_path / "rows.npy", np.random.default_rng(0).normal(size=(300_000, 2)))
-    command = [sys.executable, "-m", "silverbirch", "cluster", str(tmp_path / "rows.npy"), "-k", "3"]
-    terminal, its_end = pty.openpty()
-    environment = os.environ | {"COLUMNS": str(columns), "TERM": "xterm", "NO_COLOR": "1"}
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=its_end, env=environment)
-    os.close(its_end)
-    shown = b""
-    while True:
-        try:
-            part = os.read(terminal, 4096)
-        except OSError:  # the other end is closed
-            break
-        if not part:
-            break
-        shown += part
-    os.close(terminal)
-    assert process.wait(60) == 0
-    with_rows = [line for line in shown.decode().split("\r") if " rows" in line]
+    shown = errors_on_terminal("cluster", tmp_path / "rows.npy", "-k", 3, columns=columns)
+    with_rows = [line for line in shown.split("\r") if " rows" in line]
     assert with_rows
     assert all(word in line for line in with_rows for word in words)
     assert any("━" * 19 in line for line in with_rows)  # a whole bar: earlier ones end in half a character
+
+
+def test_progress_leaves_nothing_on_the_terminal(tmp_path):
+    X = np.random.default_rng(0).normal(size=(200_000, 3))
+    np.save(tmp_path / "rows.npy", X)
+    sb.Betula(4, max_leaves=3000, progress=True).fit(X[:50_000]).save(tmp_path / "talkative.sb")
+    rows, labels = tmp_path / "rows.npy", ["--labels", tmp_path / "labels.npy", "--force"]
+    for command, tasks in {
+        ("cluster", rows, "-k", 3, "--refine", 1, *labels): ["tree", "finer leaves", "ward linkage", "labels"],
+        ("cut", tmp_path / "talkative.sb", rows, "-k", 3, *labels): ["labels"],
+    }.items():
+        written = errors_on_terminal(*command)
+        assert all(task in written for task in tasks)
+        assert "nearest leaves" not in written
+        assert lines_left(written) == []
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)], ids=lambda words: " ".join(words) or "all")
+def test_help_fits_the_terminal_and_shows_no_type_of_python(command, columns):
+    result = CliRunner(env={"COLUMNS": str(columns), "NO_COLOR": "1", "TERMINAL_WIDTH": str(columns)}).invoke(
+        app, [*command, "--help"]
+    )
+    assert result.exit_code == 0
+    assert not re.search(r"<(bool|list|int|float|str)\b", result.stdout)
+    assert "\x1b" not in result.stdout
+    assert max(map(len, result.stdout.splitlines())) <= columns
+    panels = re.findall(r"╭─ ([\w ]+?) ─", result.stdout)
+    assert [name for name in panels if name in PANELS] == [name for name in PANELS if name in panels]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

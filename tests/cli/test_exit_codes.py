@@ -52,7 +52,6 @@ VISIBLE_IN_THE_COMMAND_LINE = {
     },
     "contradicting options": {
         "cluster": "{rows} -k 2 --height 3",
-        "aggregate": "{rows} -o {new}.sb --prepare {preparation} --scale none",
         "prepare": "{preparation} -o {new}.sb --scale none",
         "cut": "{model} -k 2 --height 3",
         "report": "{model} -o {new}.html -k 2 --height 3",
@@ -87,6 +86,10 @@ OF_FILES_AND_DATA = {
     "no such preparation": {
         "cluster": "{rows} -k 2 --prepare {none}.sb",
         "aggregate": "{rows} -o {new}.sb --prepare {none}.sb",
+    },
+    "options that contradict a file": {
+        "cluster": "{rows} -k 2 --prepare {preparation} --scale none",
+        "aggregate": "{rows} -o {new}.sb --prepare {preparation} --scale none",
     },
     "rows given twice": {
         "cluster": "{rows} {rows} -k 2",

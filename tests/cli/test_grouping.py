@@ -61,7 +61,7 @@ def test_two_groups_cannot_share_an_option():
         (Cutting(clusters=3), 2),
         (Cutting(cut_method="eom", min_size=2.5, noise=True), 5),
         (Parsing(separator=";", decimal=",", header=False), 5),
-        (Labelling(labels="a b.csv", keep="x,y z"), 4),
+        (Labelling(labels="a b.csv", keep=["x,y z"]), 4),
     ],
     ids=str,
 )

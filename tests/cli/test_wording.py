@@ -43,11 +43,7 @@ NOT_OF_COMMANDS = {
     "names: node": "of Dendrogram",
     "names: cluster": "of Dendrogram",
     "k": "Dendrogram.sse",
-    "k_max": "Dendrogram.suggest",
     "sample_weight": "fit",
-    "keep": "read_chunks",
-    "refine": "fit",
-    "projection": "fit",
     # numbers in files, which are checked by the same functions
     "file": "a position in a checkpoint",
     "row": "a position in a checkpoint",

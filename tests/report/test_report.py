@@ -40,7 +40,7 @@ def cluster_rows(model, column_names=None):
 
 def one_leaf():
     """A model whose page has no pictures, which take most of the time."""
-    return sb.Betula().fit(np.ones((5, 3)))
+    return sb.Betula(1).fit(np.ones((5, 3)))
 
 
 # --- what it says
@@ -253,9 +253,11 @@ def test_every_model_has_a_whole_page_that_needs_nothing_but_itself(model):
     text = report_page(model, EVIL, {"input": [EVIL]})
     page = Page(text)
     assert not re.search(r"\b(nan|inf|None)\b", page.text)
-    (table,) = (table for table in page.tables if table[0][0] == "cluster")
-    assert len(table) == 2 + min(200, model.n_clusters_)
-    assert len({len(line) for line in table}) == 1
+    tables = [table for table in page.tables if table[0][0] == "cluster"]
+    assert len(tables) == (model.n_clusters is not None or model.distance_threshold is not None)
+    for table in tables:
+        assert len(table) == 2 + min(200, model.n_clusters_)
+        assert len({len(line) for line in table}) == 1
     assert not {"script", "link", "img", "iframe", "object", "base"} & set(page.tags)
     assert not [key for _, key, _ in page.attributes if key.startswith("on")]
     assert re.findall(r"https?://[^\s\"<]+", re.sub(r'xmlns(:\w+)?="[^"]*"', "", text)) == []
@@ -263,6 +265,16 @@ def test_every_model_has_a_whole_page_that_needs_nothing_but_itself(model):
     names = page.values("id")
     assert len(names) == len(set(names))
     assert {a or b for a, b in re.findall(r'url\(#([^)]+)\)|href="#([^"]+)"', text)} <= set(names)
+
+
+def test_a_page_without_a_cut_shows_the_curve_and_says_how_to_cut():
+    model = sb.Betula().fit(blobs())
+    uncut, cut = (Page(report_page(each, "rows")) for each in (model, sb.Betula(1).fit(blobs())))
+    assert "not cut" in uncut.text
+    assert "silverbirch cut MODEL INPUT -k K" in uncut.text
+    (curve,) = (table for table in uncut.tables if table[0][0] == "k")
+    assert curve == next(table for table in cut.tables if table[0][0] == "k")
+    assert "not cut" not in cut.text
 
 
 def test_a_line_at_the_cut_is_drawn_only_where_it_separates_the_merges():

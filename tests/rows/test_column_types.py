@@ -135,6 +135,25 @@ def test_one_column_cannot_hold_times_in_one_file_and_numbers_in_another(tmp_pat
     np.testing.assert_array_equal(all_rows(sb.read_chunks(tmp_path, times=True)), [[0.0], [np.nan]])
 
 
+@pytest.mark.parametrize("values", [[1.0, datetime.datetime(2024, 1, 1)], [datetime.datetime(2024, 1, 1), 1.0]])
+def test_a_stream_cannot_change_from_numbers_to_times_or_back(values):
+    chunks = (pa.table({"t": [value]}) for value in values)
+    source = sb.read_chunks(chunks, times=True)
+    with pytest.raises(ValueError, match=r"'t' holds .* where (numbers|times) came before"):
+        list(source.chunks())
+
+
+def test_arrays_of_times_become_seconds_on_request(tmp_path):
+    for unit, expected in (("D", [[0, 86_400], [np.nan, 31_536_000]]), ("ns", [[0, 86_400], [np.nan, 31_536_000]])):
+        array = np.array([["1970-01-01", "1970-01-02"], ["NaT", "1971-01-01"]], f"M8[{unit}]")
+        np.save(tmp_path / "rows.npy", array)
+        np.testing.assert_array_equal(all_rows(sb.read_chunks(tmp_path / "rows.npy", times=True)), expected)
+        durations = array - np.datetime64(0, "s")
+        np.testing.assert_array_equal(all_rows(sb.read_chunks(durations, times=True)), expected)
+        with pytest.raises(ValueError, match=rf"'0' \(datetime64\[{unit}\]\).*times=True"):
+            sb.read_chunks(tmp_path / "rows.npy")
+
+
 def test_scaling_to_0_and_1_does_not_mix_seconds_and_ticks(tmp_path):
     """Parquet stores durations as whole numbers, and their extremes are those numbers."""
     pq.write_table(pa.table({"t": pa.array([0, 500], pa.duration("ms"))}), tmp_path / "a.parquet")

@@ -80,11 +80,25 @@ def write_lists(path, blocks):
     return len(whole)
 
 
-def write_csv(path, blocks):
-    lines = "".join(",".join(f"{value:.17g}" for value in row) + "\n" for row in np.asarray(block(4096).to_pandas()))
+def write_csv(path, blocks, *, separator=","):
+    rows = np.asarray(block(4096).to_pandas())
+    lines = "".join(separator.join(f"{value:.17g}" for value in row) + "\n" for row in rows)
     with path.open("w") as file:
-        file.write(",".join(f"x{number}" for number in range(COLUMNS)) + "\n")
+        file.write(separator.join(f"x{number}" for number in range(COLUMNS)) + "\n")
         for _ in range(blocks * BLOCK_ROWS // 4096 // 2):  # a number takes more letters than bytes
+            file.write(lines)
+    return blocks * BLOCK_ROWS // 2
+
+
+def write_spaces(path, blocks):
+    """A file whose text is changed before Arrow sees it."""
+    return write_csv(path, blocks, separator=" ; ")
+
+
+def write_json_lines(path, blocks):
+    lines = block(4096).to_pandas().to_json(orient="records", lines=True, double_precision=15)
+    with path.open("w") as file:
+        for _ in range(blocks * BLOCK_ROWS // 4096 // 2):
             file.write(lines)
     return blocks * BLOCK_ROWS // 2
 
@@ -109,6 +123,8 @@ WRITERS = {
     "one-row-group.parquet": write_one_group,
     "lists.parquet": write_lists,
     "rows.csv": write_csv,
+    "spaces.csv": write_spaces,
+    "rows.jsonl": write_json_lines,
     "rows.arrow": write_arrow,
     "rows.npy": write_npy,
 }

@@ -116,3 +116,9 @@ def test_two_kinds_of_weights_are_refused():
 def test_extremes_of_metadata_are_not_those_of_rows_that_count(tmp_path):
     path = write(pa.table({"x": [1.0, 99.0], "w": [1.0, 0.0]}), tmp_path / "rows.parquet")
     assert sb.read_chunks(path, weight_column="w").extremes() is None
+
+
+def test_a_linkage_of_points_does_not_ignore_the_weights_of_a_source():
+    source = sb.read_chunks(weighted(), weight_column="n")
+    with pytest.raises(ValueError, match=r"weight_column='n' .*pass the weights by weights"):
+        sb.linkage(source)

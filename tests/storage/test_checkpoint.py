@@ -1,6 +1,7 @@
 """Runs that are killed with SIGKILL at random moments end with the same bits as undisturbed ones."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 import silverbirch as sb
 from commands import silverbirch
 from silverbirch.storage import container
+from silverbirch.storage.journal import Journal
 
 KILLING = Path(__file__).parents[1] / "killing.py"
 KILLS = 10
@@ -175,10 +177,10 @@ def test_a_cut_that_failed_is_made_good_without_reading_the_rows_again(run, tmp_
 @pytest.mark.parametrize(
     ("change", "what"),
     [
-        (["--max-leaves", "90"], "max_leaves (100, now 90)"),
-        (["--max-leaves", "100", "--linkage", "centroid"], "distance (ward, now centroid)"),
-        (["--max-leaves", "100", "--scale", "standard"], "scale (none, now standard)"),
-        (["--max-leaves", "100", "--columns", "0,1"], "columns (None, now 0,1)"),
+        (["--max-leaves", "90"], "--max-leaves (100, now 90)"),
+        (["--max-leaves", "100", "--linkage", "centroid"], "--distance (ward, now centroid)"),
+        (["--max-leaves", "100", "--scale", "standard"], "--scale (none, now standard)"),
+        (["--max-leaves", "100", "--columns", "0,1"], "--columns (None, now 0,1)"),
     ],
 )
 def test_a_checkpoint_of_another_run_is_refused(change, what, run, tmp_path):
@@ -230,3 +232,66 @@ def test_a_checkpoint_goes_on_with_another_number_of_threads(run, tmp_path):
     again = silverbirch(*run, "-k", "9", "--max-leaves", "100", "-j", "2", "--labels", tmp_path / "labels.npy")
     assert again.exit_code == 0, again.stderr
     assert "resuming after row 2,000" in again.stdout
+
+
+@pytest.fixture
+def labelling(tmp_path, monkeypatch):
+    """A function that runs a command and ends it after the second chunk of labels."""
+
+    def interrupted(*arguments):
+        with monkeypatch.context() as patch:
+            patch.setattr(Journal, "append", ending_after(2, Journal.append))
+            result = silverbirch(*arguments, "--checkpoint", tmp_path / "state.sb", "--checkpoint-every", "0")
+        assert result.exit_code == 1, result.stderr
+
+    return interrupted
+
+
+def ending_after(count, append):
+    done = 0
+
+    def counted(journal, numbers):
+        nonlocal done
+        if done == count:
+            raise ValueError("the end")
+        done += 1
+        append(journal, numbers)
+
+    return counted
+
+
+@pytest.mark.parametrize("command", ["cluster", "cut"])
+def test_labels_continue_where_the_checkpoint_says_by_another_cut_too(command, labelling, tmp_path):
+    np.save(tmp_path / "rows.npy", rows(200_000, 2, 0))
+    again = ["cluster", tmp_path / "rows.npy", "--max-leaves", "200", "--labels", tmp_path / "labels.npy"]
+    if command == "cut":
+        assert silverbirch(*again[:4], "--model", tmp_path / "run.sb").exit_code == 0
+        again = ["cut", tmp_path / "run.sb", *again[1:2], *again[4:]]
+    labelling(*again, "-k", "4")
+    assert not (tmp_path / "labels.npy").exists()
+    info = silverbirch("info", tmp_path / "state.sb")
+    assert info.exit_code == 0, info.stderr
+    assert re.search(r"^labels +131,072$", info.stdout, re.MULTILINE)
+
+    done = silverbirch(*again, "-k", "3", "--checkpoint", tmp_path / "state.sb")
+    assert "resuming after the label of row 131,072, from" in done.stdout
+    found = np.load(tmp_path / "labels.npy")
+    assert silverbirch(*again, "-k", "3", "--force").exit_code == 0
+    np.testing.assert_array_equal(found, np.load(tmp_path / "labels.npy"))
+    assert not list(tmp_path.glob("state.sb*"))
+
+
+def test_a_checkpoint_of_labels_belongs_to_its_model_and_its_rows(labelling, tmp_path):
+    np.save(tmp_path / "rows.npy", rows(200_000, 2, 0))
+    np.save(tmp_path / "other.npy", rows(200_000, 2, 1))
+    models = [tmp_path / f"{name}.sb" for name in ("rows", "other")]
+    for model in models:
+        made = silverbirch("cluster", model.with_suffix(".npy"), "--max-leaves", "200", "--model", model)
+        assert made.exit_code == 0, made.stderr
+    options = ["-k", "3", "--labels", tmp_path / "labels.npy"]
+    labelling("cut", models[0], tmp_path / "rows.npy", *options)
+    resuming = [*options, "--checkpoint", tmp_path / "state.sb"]
+    for model, input_rows, what in ((models[1], "rows.npy", "model"), (models[0], "other.npy", "input")):
+        other = silverbirch("cut", model, tmp_path / input_rows, *resuming)
+        assert other.exit_code == 1
+        assert f"belongs to a run with other {what}" in other.stderr

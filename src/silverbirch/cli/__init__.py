@@ -6,8 +6,10 @@ demo.py         demo
 options.py      the options that commands share, in groups; grouping.py spreads a group into options
 cutting.py      the options that say where to cut
 reading.py      what commands read      aggregating.py   makes trees of rows and of features
+outputs.py      what commands write     storing.py       unfinished work in a checkpoint
 results.py      writes the results      console.py, progress.py, summary.py   print messages
 wording.py      options in messages that name parameters
+helping.py      the help of commands
 """
 
 from typing import Annotated
@@ -20,17 +22,19 @@ from .console import failing_cleanly
 from .demo import demo
 from .features import aggregate, merge
 from .grouping import grouped
+from .helping import Command, Group, help_of
 from .models import cut, info, report
 from .prepare import prepare
 
 app = typer.Typer(
+    cls=Group,
     no_args_is_help=True,
     help="Hierarchical clustering without the quadratic wall: files of any size to labels and a dendrogram, in bounded "
     "memory.",
     pretty_exceptions_enable=False,
 )
 for command in (cluster, prepare, aggregate, merge, cut, info, report, demo):
-    app.command()(failing_cleanly(grouped(command)))
+    app.command(cls=Command, help=help_of(command))(failing_cleanly(grouped(command)))
 
 
 def _show_version(wanted: bool) -> None:

@@ -6,11 +6,14 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
+from ..machine import give_back_free_memory
 from ..model import AggregateModel
 from ..model.labelled import LeafCounter
 from ..pipeline.aggregation import Aggregation
+from ..pipeline.budget import memory_for_features, stay_within
 from ..pipeline.labelling import BothPasses, Labelling
 from ..pipeline.merging import FeatureFiles, Merging
+from ..pipeline.prepared_source import PreparedSource
 from ..pipeline.provenance import RunState
 from ..pipeline.record import Record
 from ..pipeline.sources import abridged
@@ -21,7 +24,7 @@ from ..tree import CFTree
 from .console import Voice
 from .options import Resuming
 from .outputs import Outputs, input_names
-from .progress import Divided, pass_progress
+from .progress import Divided, model_progress, pass_progress
 from .reading import Reading, feature_files
 from .results import write_labels
 from .storing import StoredWork
@@ -77,6 +80,8 @@ class Job:
     def aggregate(self) -> Aggregation:
         source = self.reading.open()
         self.record.input = self.reading.fingerprint(source)
+        self.model._check_can_refine(source)
+        stay_within(self.model.max_memory, source, self.model)
         aggregation = Aggregation(source, self.model, self.reading.preparation)
         self._labelling = Labelling(self.resuming.journal(), self.voice.warn)
         passes = BothPasses(aggregation, self._labelling)
@@ -86,14 +91,18 @@ class Job:
         with self.record.phase("aggregate"):
             go_through(aggregation, stored, self.voice)
         self.model = aggregation.model
+        if self.model.refine:
+            with self.record.phase("refine"), model_progress(self.voice.shows_progress, self.model):
+                self.model._refine(PreparedSource(source, aggregation.preparation))
+        give_back_free_memory()
         tree = self.model.tree_
         weight = {} if source.weight_column is None else {"weight": tree.n_points}
         self.record.counts |= (
             asdict(aggregation.counts)
             | weight
             | {
-                "columns": tree.features.n_dimensions,
-                "features": tree.n_leaves,
+                "columns": self.model.n_features_in_,
+                "features": len(self.model.features_),
                 "rebuilds": tree.n_rebuilds,
                 "threshold": tree.threshold,
             }
@@ -104,7 +113,8 @@ class Job:
         """Merges files of features; returns what they share."""
         files = FeatureFiles(feature_files(self.reading.inputs), allow_overlap=self.reading.allow_overlap)
         self.record.input = files.fingerprint
-        self.model.set_params(metric=files.state.preparation.metric)
+        limit = memory_for_features(self.model.max_memory, files.paths)
+        self.model.set_params(metric=files.state.preparation.metric, max_memory=limit)
         merging = Merging(files, self.model)
         identity = {"input": abridged(self.record.input)} | self._tree()
         stored = StoredWork(merging, self.resuming, self.outputs, identity, self.voice)
@@ -127,7 +137,8 @@ class Job:
 
     def _tree(self) -> dict[str, Any]:
         """What decides the tree, apart from the rows; the cut and the linkage may change."""
-        return {"tree": parameters_of(self.model._new_tree())}
+        more = {"projection": self.model.projection, "refine": self.model.refine}
+        return {"tree": parameters_of(self.model._new_tree()) | more}
 
     def run_state(self, aggregation: Aggregation) -> RunState:
         choosing = self.reading.choosing

@@ -9,7 +9,6 @@ from dataclasses import asdict, replace
 
 from ..model import AggregateModel
 from ..model.labelled import LeafCounter
-from ..pipeline.budget import model_memory
 from ..pipeline.provenance import RunState
 from ..pipeline.record import Record
 from . import options
@@ -18,10 +17,13 @@ from .console import Voice, usage
 from .cutting import Cutting
 from .grouping import words_of
 from .outputs import Outputs, columns_beside
+from .progress import model_progress
 from .reading import Reading, is_features
 from .results import write_model, write_page, write_record
 from .storing import resumable
-from .summary import say_clusters
+from .summary import add_cut, say_clusters, say_suggestion, say_uncut
+
+_MOST_INPUTS = 3  # that a line on how to cut names
 
 
 def cluster(
@@ -42,22 +44,23 @@ def cluster(
     record: options.RecordFile = None,
     force: options.Force = False,
     jobs: options.Jobs = 1,
+    projection: options.Projection = None,
 ) -> None:
     """Cluster the rows of files; write a label for every row, a model file and a report.
 
-    A first pass aggregates the rows into at most MAX-LEAVES cluster features. Their exact dendrogram is computed and
+    A first pass aggregates the rows into at most --max-leaves cluster features. Their exact dendrogram is computed and
     cut. A second pass gives every row the label of its exactly nearest feature. Memory does not grow with the number of
-    rows.
+    rows. Without a cut (-k, --height, …), the command shows what cuts would give; `cut` makes them later.
 
     Examples:
 
       silverbirch cluster rows.parquet -k 500 --labels labels.parquet
 
-      silverbirch cluster day-*.csv -k 20 --columns x,y,z --id-column id --scale standard --labels labels.csv
+      silverbirch cluster day-*.csv -k 20 --scale standard --labels labels.csv
 
       zcat day-*.csv.gz | silverbirch cluster - --format csv -k 20 --model run.sb
 
-      silverbirch cluster all.sb -k 500 --model run.sb      # features from `aggregate` and `merge`
+      silverbirch cluster all.sb -k 500 --model run.sb    # features of `merge`
     """
     with usage():
         cutting.check(labelling.labels)
@@ -69,23 +72,28 @@ def cluster(
     with usage():
         if cutting.clusters is not None and cutting.clusters > aggregating.max_leaves:
             raise ValueError(f"-k {cutting.clusters} but at most {aggregating.max_leaves} features: raise --max-leaves")
-        parameters = asdict(aggregating) | {"max_memory": model_memory(aggregating.max_memory)}
-        parameters |= asdict(linking) | {"metric": reading.preparation.metric}
+        parameters = asdict(aggregating) | asdict(linking) | {"metric": reading.preparation.metric}
         estimator = AggregateModel(
             cutting.clusters,
             distance_threshold=cutting.height,
+            projection=projection,
             n_jobs=jobs,
             **parameters,
         )
         estimator._new_tree()  # checks the parameters before anything is read
-    parameters = estimator.get_params() | cutting.options | {"max_memory": aggregating.max_memory}
+    parameters = estimator.get_params() | cutting.parameters()
     whole = Record("cluster", parameters | reading.parameters(), outputs=outputs.wanted())
     job = Job(reading, estimator, outputs, whole, Voice(talking, to_stderr=labelling.to_stdout), resuming)
     of_features = any(map(is_features, inputs))
     with resumable(resuming):
-        later = [*inputs, *words_of(cutting), *words_of(parsing), *words_of(replace(labelling, labels="FILE"))]
+        rows = inputs if len(inputs) <= _MOST_INPUTS and "-" not in inputs and not of_features else ["INPUT"]
+        cut = words_of(cutting) if cutting.is_given and not cutting.choose_k else ["-k", "K"]
+        later = [*rows, *cut, *words_of(parsing), *words_of(replace(labelling, labels="FILE"))]
         state = _cluster_features(job, cutting) if of_features else _cluster_rows(job, cutting, later)
-    say_clusters(job.voice, job.record, state, job.model)
+    if job.model._is_cut:
+        say_clusters(job.voice, job.record, state, job.model)
+    else:
+        say_uncut(job.voice, job.record, state, _how_to_cut(job, later))
 
 
 def _cluster_rows(job: Job, cutting: Cutting, later: list[str]) -> RunState:
@@ -97,6 +105,9 @@ def _cluster_rows(job: Job, cutting: Cutting, later: list[str]) -> RunState:
     if job.outputs.labels is not None:
         counter = LeafCounter(job.model.features_)
         with job.record.phase("label"), _saying_how_to_label(job, later):
+            if not job.model._is_cut:
+                reason = job.record.found["suggestion"]["reason"]
+                raise ValueError(f"no labels are written, because there is no clear number of clusters: {reason}")
             job.record.counts |= job.label(aggregation, counter)
         job.model._count_labelled(counter)
         _write(job, state)  # again, with what is known of the labelled rows
@@ -116,6 +127,15 @@ def _saying_how_to_label(job: Job, later: list[str]) -> Iterator[None]:
         raise
 
 
+def _how_to_cut(job: Job, later: list[str]) -> str:
+    model = job.outputs.paths["model"]
+    if model is None:
+        return (
+            "To cut: add -k, --height or --choose-k, or write a --model and `silverbirch cut` it as often as you like."
+        )
+    return f"To cut: {shlex.join(['silverbirch', 'cut', str(model), *later])}"
+
+
 def _cluster_features(job: Job, cutting: Cutting) -> RunState:
     with usage():
         if not all(map(is_features, job.reading.inputs)):
@@ -126,6 +146,10 @@ def _cluster_features(job: Job, cutting: Cutting) -> RunState:
             raise ValueError("features have no rows to label: write a --model, then `silverbirch cut` it on the rows")
         if not job.reading.is_plain:
             raise ValueError("the rows were chosen and prepared when they were aggregated: leave those options out")
+        if job.model.refine or job.model.projection is not None:
+            raise ValueError(
+                "--refine and --projection need the rows: features do not have them; leave the options out"
+            )
     state = job.merge()
     _cluster(job, cutting)
     state = replace(state, record=job.record.result())
@@ -134,12 +158,10 @@ def _cluster_features(job: Job, cutting: Cutting) -> RunState:
 
 
 def _cluster(job: Job, cutting: Cutting) -> None:
-    job.model.progress = job.voice.shows_progress
-    with job.record.phase("cluster"):
-        if cutting.options:
-            cutting.apply(job.model)
-        job.record.counts["clusters"] = job.model.n_clusters_
-    job.model.progress = False
+    with job.record.phase("cluster"), model_progress(job.voice.shows_progress, job.model):
+        suggestion = cutting.apply(job.model)
+        add_cut(job.record, job.model, suggestion)
+    say_suggestion(job.voice, suggestion)
 
 
 def _write(job: Job, state: RunState) -> None:

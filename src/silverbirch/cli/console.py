@@ -93,6 +93,12 @@ class Voice:
         for name, value in rows:  # one line each, however long, so that programs can read them
             self._out.print(Text(name.ljust(width), style="dim"), printable(value), sep="  ")
 
+    def columns(self, rows: list[list[str]]) -> None:
+        """Prints columns of numbers below their heads."""
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        for row in rows:
+            self._out.print("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)))
+
     def give(self, values: dict[str, Any]) -> None:
         """Prints the values as JSON, if --json is set."""
         if self._as_json:

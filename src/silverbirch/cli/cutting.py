@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from ..dendrogram.cuts import CutMethod, adaptive_options, as_size, check_sizes
+from ..dendrogram.suggestion import Suggestion
 from ..model import AggregateModel
 from . import options
+
+CUTS = "-k, --height, --choose-k, --max-size or --cut-method"
 
 
 @dataclass(frozen=True)
@@ -16,6 +19,8 @@ class Cutting:
 
     clusters: options.Clusters = None
     height: options.Height = None
+    choose_k: options.ChooseK = False
+    k_max: options.KMax = 50
     cut_method: options.CutMethod = "level"
     min_size: options.MinSize = None
     max_size: options.MaxSize = None
@@ -28,24 +33,31 @@ class Cutting:
 
     @property
     def is_given(self) -> bool:
-        return self.clusters is not None or self.height is not None or bool(self.options)
+        return self.clusters is not None or self.height is not None or self.choose_k or bool(self.options)
 
     def check(self, labels: str | None) -> None:
         """Raises ValueError before anything is read, if the options contradict each other."""
-        at_level = self.clusters is not None or self.height is not None
-        if self.clusters is not None and self.height is not None:
-            raise ValueError("-k and --height both say where to cut: give only one of them")
+        levels = {"-k": self.clusters is not None, "--height": self.height is not None, "--choose-k": self.choose_k}
+        given = [name for name, is_given in levels.items() if is_given]
+        if len(given) > 1:
+            raise ValueError(f"{' and '.join(given)} both say where to cut: give only one of them")
         check_sizes(self.cut_method, as_size(self.min_size, "min_size"), as_size(self.max_size, "max_size"))
-        if self.cut_method != "level" and at_level:
-            raise ValueError(f"--cut-method {self.cut_method} finds the number of clusters: leave -k and --height out")
-        if self.cut_method == "level" and not at_level and self.max_size is None and self.options:
-            raise ValueError("--min-size and --noise need a cut: give -k, --height, --max-size or --cut-method")
+        if self.cut_method != "level" and given:
+            raise ValueError(f"--cut-method {self.cut_method} finds the number of clusters: leave {given[0]} out")
+        if self.cut_method == "level" and not given and self.max_size is None and self.options:
+            raise ValueError(f"--min-size and --noise need a cut: give {CUTS}")
         if labels is not None and not self.is_given:
-            raise ValueError("labels need a cut: give -k, --height, --max-size or --cut-method")
+            raise ValueError(f"labels need a cut: give {CUTS}")
 
     def parameters(self) -> dict[str, Any]:
         """The cut in the record of a run."""
-        return {"n_clusters": self.clusters, "distance_threshold": self.height} | self.options
+        chosen = {"choose_k": True, "k_max": self.k_max} if self.choose_k else {}
+        return {"n_clusters": self.clusters, "distance_threshold": self.height} | chosen | self.options
 
-    def apply(self, model: AggregateModel) -> None:
-        model.recut(self.clusters, height=self.height, **self.options)
+    def apply(self, model: AggregateModel) -> Suggestion | None:
+        """Cuts the model. Returns the suggestion of --choose-k; if it has no number, the model is not cut."""
+        suggestion = model.choose_k(self.k_max) if self.choose_k else None
+        clusters = self.clusters if suggestion is None else suggestion.n_clusters
+        if clusters is not None or not self.choose_k:
+            model.recut(clusters, height=self.height, **self.options)
+        return suggestion

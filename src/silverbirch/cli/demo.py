@@ -10,11 +10,13 @@ from .console import usage
 
 
 def demo(
-    rows: Annotated[int, typer.Option(min=1000, help="Number of rows to generate.")] = 1_000_000,
-    clusters: Annotated[int, typer.Option("--clusters", "-k", min=2, help="Number of clusters.")] = 500,
-    max_leaves: Annotated[int, typer.Option(min=2, help="Largest number of cluster features.")] = 25_000,
+    rows: Annotated[int, typer.Option(metavar="NUMBER", min=1000, help="Number of rows to generate.")] = 1_000_000,
+    clusters: Annotated[int, typer.Option("--clusters", "-k", metavar="K", min=2, help="Number of clusters.")] = 500,
+    max_leaves: Annotated[
+        int, typer.Option(metavar="NUMBER", min=2, help="Largest number of cluster features.")
+    ] = 25_000,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")] = Path("demo-output"),
-    seed: Annotated[int, typer.Option(help="Seed of the random data.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="NUMBER", help="Seed of the random data.")] = 0,
     force: options.Force = False,
 ) -> None:
     """Generate a Gaussian mixture and cluster it; write labels, pictures and a report."""

@@ -34,7 +34,10 @@ def _of_kind(path: Path, kind: str, state: dict[str, Any], arrays: container.Arr
     if kind == CHECKPOINT:
         identity = state["identity"]
         known = {"written by": f"silverbirch {state['silverbirch']}", "input": [f["name"] for f in identity["input"]]}
-        return {**known, **state["counts"], **identity.get("tree", {}), **identity.get("preparation", {})}
+        journal = state.get("labelling", state).get("journal")
+        labels = {} if journal is None else {"labels": journal["count"]}
+        found = known | state.get("counts", {}) | labels
+        return {**found, **identity.get("tree", {}), **identity.get("preparation", {})}
     if kind == PREPARATION:
         return _of_preparation(SharedPreparation.from_file(path, state, arrays))
     if kind not in _FACTS:
@@ -91,9 +94,13 @@ def _of_dendrogram(dendrogram: Dendrogram) -> dict[str, Any]:
 def _of_model(model: AggregateModel) -> dict[str, Any]:
     known = model._clustering
     linkage, mode = (model.linkage, model.mode) if known is None else known.made_by[:2]
-    facts = _of_tree(model.tree_) | {"linkage": linkage, "mode": mode}
+    facts = _of_tree(model.tree_) | {"features": len(model.features_), "columns": model.n_features_in_}
+    if model._projection is not None:
+        facts["projection"] = model._projection.n_components
+    facts |= {"linkage": linkage, "mode": mode}
     if known is not None:
-        facts |= {"height": float(model.linkage_matrix_[:, 2].max(initial=0.0)), "clusters": model.n_clusters_}
+        clusters = model.n_clusters_ if model._is_cut else None
+        facts |= {"height": float(model.linkage_matrix_[:, 2].max(initial=0.0)), "clusters": clusters}
     return facts
 
 

@@ -9,7 +9,6 @@ import typer
 
 from ..features import ClusterFeatures
 from ..model import AggregateModel
-from ..pipeline.budget import model_memory
 from ..pipeline.provenance import RunState
 from ..pipeline.record import Record
 from ..storage import container
@@ -27,7 +26,7 @@ from .summary import say_run
 FeatureFiles = Annotated[
     list[str],
     typer.Argument(
-        metavar="FEATURES…", help="Files that `silverbirch aggregate` or `merge` wrote, or folders of them (.sb)."
+        metavar="FEATURES", help="Files that `silverbirch aggregate` or `merge` wrote, or folders of them (.sb)."
     ),
 ]
 
@@ -61,12 +60,14 @@ def aggregate(
     """
     reading = Reading.of(inputs, choosing, parsing, preparing, prepare, allow_overlap)
     with usage():
-        parameters = asdict(aggregating) | {"max_memory": model_memory(aggregating.max_memory)}
-        parameters |= {"metric": reading.preparation.metric}
-        model = AggregateModel(n_jobs=jobs, **parameters)
+        model = AggregateModel(n_jobs=jobs, **asdict(aggregating), metric=reading.preparation.metric)
         tree = model._new_tree()  # checks the parameters before anything is read
     outputs = Outputs({"features": out, "record": record}, force)
-    parameters = parameters_of(tree) | {"max_memory": aggregating.max_memory} | reading.parameters()
+    parameters = (
+        parameters_of(tree)
+        | {"max_memory": aggregating.max_memory, "refine": aggregating.refine}
+        | reading.parameters()
+    )
     job = Job(reading, model, outputs, Record("aggregate", parameters), Voice(talking), resuming)
     with resumable(resuming):
         aggregation = job.aggregate()
@@ -93,12 +94,12 @@ def merge(
     """Merge the cluster features of several files into one file.
 
     All files must have the same columns, prepared in the same way, and be made of different rows. If they have more
-    than MAX-LEAVES features together, the nearest features are merged.
+    than --max-leaves features together, the nearest features are merged.
 
     Example: silverbirch merge parts -o all.sb
     """
     with usage():
-        model = AggregateModel(max_leaves=max_leaves, max_memory=model_memory(max_memory))
+        model = AggregateModel(max_leaves=max_leaves, max_memory=max_memory)
         model._new_tree()  # checks the parameters before anything is read
     outputs = Outputs({"features": out, "record": record}, force)
     whole = Record("merge", {"max_leaves": max_leaves, "max_memory": max_memory}, outputs=outputs.wanted())

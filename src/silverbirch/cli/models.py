@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ..dendrogram.suggestion import Suggestion
 from ..errors import ModelFileError
 from ..model import AggregateModel
 from ..pipeline.labelling import Labelling, leaves_digest
@@ -21,18 +22,18 @@ from ..storage import container
 from ..storage.loading import restored
 from . import options
 from .console import Voice, usage
-from .cutting import Cutting
+from .cutting import CUTS, Cutting
 from .facts import file_facts
 from .outputs import Outputs, columns_beside, input_names
 from .results import write_labels, write_model, write_page, write_record
 from .storing import StoredWork, resumable
-from .summary import listed, say_clusters
+from .summary import add_cut, listed, say_clusters, say_suggestion
 
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that `silverbirch cluster --model` wrote.")]
 Rows = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[INPUT…]", help="The rows to label. Without them, --labels has a label for each feature of the model."
+        metavar="INPUT", help="The rows to label. Without them, --labels has a label for each feature of the model."
     ),
 ]
 
@@ -66,20 +67,20 @@ def cut(
 
       silverbirch cut run.sb -k 20 rows.parquet --labels coarse.parquet
 
-      silverbirch cut run.sb --height 3.5 --labels leaves.csv      # a label for each feature of the model
+      silverbirch cut run.sb --height 3.5 --labels leaves.csv    # of features
     """
     with usage():
         cutting.check(labelling.labels)
         labelling.check(talking.as_json)
         if not cutting.is_given:
-            raise ValueError("no cut is given: give -k, --height, --max-size or --cut-method")
+            raise ValueError(f"no cut is given: give {CUTS}")
         if no_ids and id_column is not None:
             raise ValueError("--no-ids and --id-column contradict each other: give only one of them")
         if inputs and labelling.labels is None:
             raise ValueError("rows are given but no file for their labels: add --labels")
         if labelling.keep and not inputs:
             raise ValueError("--keep names columns of rows, but no rows are given: name their files after the model")
-        if parsing != options.Parsing() and not inputs:
+        if parsing.given and not inputs:
             raise ValueError("no rows are given, but options that say how to read them: name files of rows")
         paths = {"model": new_model, "report": page, "record": record}
         outputs = Outputs(paths, force, labelling.target(inputs or []), columns_beside(id_column, labelling.kept))
@@ -100,9 +101,11 @@ def cut(
         if source is not None:
             outputs.check_kept(source)
         with whole.phase("cut"):
-            cutting.apply(estimator.set_params(n_jobs=jobs))
-        whole.counts |= {"rows": estimator.tree_.n_points, "features": estimator.tree_.n_leaves}
-        whole.counts["clusters"] = estimator.n_clusters_
+            suggestion = cutting.apply(estimator.set_params(n_jobs=jobs))
+        say_suggestion(voice, suggestion)
+        _require_number(suggestion)
+        whole.counts |= {"rows": estimator.tree_.n_points, "features": len(estimator.features_)}
+        add_cut(whole, estimator, suggestion)
         whole.outputs = outputs.wanted()
         if new_model is not None:
             write_model(new_model, estimator, state)
@@ -138,7 +141,7 @@ def report(
     outputs.check([str(model)] if record is None else [str(model), str(record)])
     estimator, state = read_model(model)
     if cutting.is_given:
-        cutting.apply(estimator)
+        _require_number(cutting.apply(estimator))
     write_page(out, estimator, state, state.record if record is None else _read_record(record))
 
 
@@ -157,7 +160,7 @@ def info(
     """
     voice = Voice(options.Talking(as_json=as_json))
     facts = file_facts(file)
-    voice.table([(name, _text(value)) for name, value in facts.items()])
+    voice.table([(name, "not cut" if value is None else _text(value)) for name, value in facts.items()])
     voice.give(facts)
 
 
@@ -166,8 +169,14 @@ def read_model(path: Path) -> tuple[AggregateModel, RunState]:
     kind, state, arrays = container.read(path)
     if kind != "model":
         raise ModelFileError(f"{path} is a file of the kind {kind!r}, not a model: `silverbirch cluster` makes models")
-    model = restored(path, kind, state, arrays)
+    model: AggregateModel = restored(path, kind, state, arrays)
+    model.progress = False  # the command line shows its own
     return model, RunState.of_file(path, state, arrays, model.n_features_in_)
+
+
+def _require_number(suggestion: Suggestion | None) -> None:
+    if suggestion is not None and suggestion.n_clusters is None:
+        raise ValueError(f"there is no clear number of clusters: {suggestion.reason}; give -k or --height")
 
 
 def _label_features(target: LabelTarget, model: AggregateModel) -> None:

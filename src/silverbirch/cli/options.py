@@ -20,7 +20,8 @@ from ..rows.paths import check_format
 from ..storage.journal import Journal
 from .wording import in_options
 
-CUT, INPUT, TREE, LINKAGE, OUTPUT, RUN = "Where to cut", "Input", "Aggregation", "Clustering", "Output", "Run"
+PANELS = "Where to cut", "Input", "Aggregation", "Clustering", "Output", "Run"
+CUT, INPUT, TREE, LINKAGE, OUTPUT, RUN = PANELS
 
 
 def _choice(
@@ -63,16 +64,33 @@ def _parsed(parse: Callable[[str], Any]) -> Callable[[str | None], Any]:
 Inputs = Annotated[
     list[str],
     typer.Argument(
-        metavar="INPUT…",
+        metavar="INPUT",
         help="Files or folders, read in this order: .parquet, .csv, .tsv and .jsonl (also .gz, .zst, .bz2, .xz), "
         ".arrow, .feather, .npy, .npz; - for the standard input.",
     ),
 ]
 Clusters = Annotated[
-    int | None, typer.Option("--clusters", "-k", min=1, rich_help_panel=CUT, help="Cut into this many clusters.")
+    int | None,
+    typer.Option("--clusters", "-k", metavar="K", min=1, rich_help_panel=CUT, help="Cut into this many clusters."),
 ]
 Height = Annotated[
-    float | None, typer.Option(min=0.0, rich_help_panel=CUT, help="Cut at this height of the dendrogram.")
+    float | None,
+    typer.Option(metavar="HEIGHT", min=0.0, rich_help_panel=CUT, help="Cut at this height of the dendrogram."),
+]
+ChooseK = Annotated[
+    bool,
+    typer.Option(
+        "--choose-k",
+        rich_help_panel=CUT,
+        help="Cut into the number of clusters that most criteria agree on, and print their scores. If they do not "
+        "agree, the dendrogram is not cut.",
+    ),
+]
+KMax = Annotated[
+    int,
+    typer.Option(
+        metavar="NUMBER", min=3, rich_help_panel=CUT, help="The largest number of clusters that --choose-k considers."
+    ),
 ]
 CutMethod = Annotated[
     str,
@@ -215,6 +233,16 @@ Metric = Annotated[
         default="euclidean",
     ),
 ]
+Projection = Annotated[
+    int | None,
+    typer.Option(
+        metavar="COLUMNS",
+        min=1,
+        rich_help_panel=INPUT,
+        help="Project rows of very many columns to this many at random. Squared distances then have a relative error "
+        "of about √(2 / COLUMNS).",
+    ),
+]
 Prepare = Annotated[
     Path | None,
     typer.Option(
@@ -229,7 +257,12 @@ AllowOverlap = Annotated[
 ]
 MaxLeaves = Annotated[
     int,
-    typer.Option(min=1, rich_help_panel=TREE, help="Largest number of cluster features, the leaves of the dendrogram."),
+    typer.Option(
+        metavar="NUMBER",
+        min=1,
+        rich_help_panel=TREE,
+        help="Largest number of cluster features, the leaves of the dendrogram.",
+    ),
 ]
 MaxMemory = Annotated[
     str | None,
@@ -241,7 +274,12 @@ MaxMemory = Annotated[
 ]  # fmt: skip
 Threshold = Annotated[
     float,
-    typer.Option(min=0.0, rich_help_panel=TREE, help="The size up to which a feature absorbs rows from the start."),
+    typer.Option(
+        metavar="SIZE",
+        min=0.0,
+        rich_help_panel=TREE,
+        help="The size up to which a feature absorbs rows from the start.",
+    ),
 ]
 Distance = Annotated[
     str | None,
@@ -253,6 +291,15 @@ Distance = Annotated[
     ),
 ]
 Absorption = Annotated[str | None, _choice(ABSORPTIONS, ("--absorption",), TREE, "The size that --threshold bounds.")]
+Refine = Annotated[
+    int,
+    typer.Option(
+        metavar="PASSES",
+        min=0,
+        rich_help_panel=TREE,
+        help="So many more passes over the input improve the features: each counts every row in its nearest feature.",
+    ),
+]
 Linkage = Annotated[
     str,
     _choice(
@@ -263,7 +310,10 @@ Linkage = Annotated[
 Mode = Annotated[str, _choice(MODES, ("--mode",), LINKAGE, "How the linkage treats cluster features.")]
 Algorithm = Annotated[str, _choice(ALGORITHMS, ("--algorithm",), LINKAGE, "By default the fastest exact algorithm.")]
 Jobs = Annotated[
-    int, typer.Option("--jobs", "-j", rich_help_panel=RUN, help="Number of threads; -1 for one on each core.")
+    int,
+    typer.Option(
+        "--jobs", "-j", metavar="NUMBER", rich_help_panel=RUN, help="Number of threads; -1 for one on each core."
+    ),
 ]
 Labels = Annotated[
     str | None,
@@ -340,6 +390,11 @@ class Parsing:
     encoding: Encoding = None
     comment: Comment = None
 
+    @property
+    def given(self) -> dict[str, Any]:
+        """The options that are not at their defaults."""
+        return {name: value for name, value in asdict(self).items() if value != getattr(Parsing, name)}
+
 
 @dataclass(frozen=True)
 class Preparing:
@@ -363,6 +418,7 @@ class Aggregating:
     threshold: Threshold = 0.0
     distance: Distance = None
     absorption: Absorption = None
+    refine: Refine = 0
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The progress of a pass over the rows, as a line on stderr."""
+"""Progress, as a line on stderr that is gone when the work is done."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from rich.table import Column
 
 from .. import machine
 from ..checks import bytes_text
+from ..model import AggregateModel
+from ..progress import Report, bars_by
 from ..rows import Position
 from ..tree import CFTree
 
@@ -57,6 +59,26 @@ class PassProgress:
 
 def _short(number: float) -> str:
     return f"{number / 1e6:.2f} M" if number >= 1e6 else f"{number:,.0f}"
+
+
+@contextmanager
+def model_progress(shown: bool, model: AggregateModel) -> Iterator[None]:
+    """Shows the progress of the model itself within the block: refining and clustering."""
+    model.progress = shown
+    try:
+        with bars_by(_bar):
+            yield
+    finally:
+        model.progress = False
+
+
+@contextmanager
+def _bar(task: str) -> Iterator[Report]:
+    """A bar that leaves no line behind."""
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=20), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        number = progress.add_task(task, total=1.0)
+        yield lambda done, total: progress.update(number, completed=done / total if total else 1.0)
 
 
 @contextmanager

@@ -77,10 +77,9 @@ class Reading:
 
     def parameters(self) -> dict[str, Any]:
         """What decides the rows, for the record; of the options for parsing those that were given."""
-        given = {name: value for name, value in asdict(self.parsing).items() if value != getattr(Parsing, name)}
         kept = {"keep": list(self.keep)} if self.keep else {}
         shared = {} if self.shared is None else {"prepare": self.shared.path}
-        return asdict(self.choosing) | given | kept | self.preparation.to_state()[0] | shared
+        return asdict(self.choosing) | self.parsing.given | kept | self.preparation.to_state()[0] | shared
 
     @property
     def also_read(self) -> list[str]:

@@ -59,14 +59,14 @@ def write_model(path: Path, model: AggregateModel, state: RunState) -> None:
 def write_page(path: Path, model: AggregateModel, state: RunState, record: dict[str, object]) -> None:
     from ..report import write_report
 
-    how = state.preparation
+    how, projected = state.preparation, model._projection is not None  # columns that are mixtures have no names
     write_report(
         path,
         model,
         title=_title(state),
         record=record,
-        column_names=state.columns,
-        inverse_transform=how.undo if how.can_be_undone else None,
+        column_names=None if projected else state.columns,
+        inverse_transform=how.undo if how.can_be_undone and not projected else None,
         force=True,
     )
 

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..checks import bytes_text
+from ..dendrogram import Dendrogram
+from ..dendrogram.suggestion import Suggestion
 from ..model import AggregateModel
 from ..pipeline.provenance import RunState
 from ..pipeline.record import Record
@@ -14,6 +16,7 @@ from ..pipeline.shared_preparation import SharedPreparation
 from .console import Voice
 
 _MOST_NAMES = 8
+_SOME_CUTS = (2, 5, 10, 20, 50, 100, 200)
 
 
 def say_run(voice: Voice, record: Record, state: RunState, extra: list[tuple[str, str]] | None = None) -> None:
@@ -56,6 +59,55 @@ def _costs(measured: dict[str, Any]) -> list[tuple[str, str]]:
     return [("cost", cost), ("written", written or "nothing; --labels, --model, --report or --record keep the result")]
 
 
+def add_cut(record: Record, model: AggregateModel, suggestion: Suggestion | None) -> None:
+    """Adds the number of clusters to the record, or possible cuts if there is none; and what --choose-k found."""
+    if suggestion is not None:
+        found = {"n_clusters": suggestion.n_clusters, "reason": suggestion.reason, "votes": suggestion.votes}
+        record.found["suggestion"] = found
+    if model._is_cut:
+        record.counts["clusters"] = model.n_clusters_
+    else:
+        record.found["cuts"] = _possible_cuts(model.dendrogram_)
+
+
+def _possible_cuts(dendrogram: Dendrogram) -> list[dict[str, Any]]:
+    """Some numbers of clusters, each with a height that gives as many and the rmsd; no height if there is none."""
+    cuts = []
+    for count in _SOME_CUTS:
+        if count <= dendrogram.n_leaves:
+            lower, upper = dendrogram._heights_of(count)
+            height = (lower + upper) / 2 if lower < upper else None
+            cuts.append({"clusters": count, "height": height, "rmsd": dendrogram.rmsd(count)})
+    return cuts
+
+
+def say_suggestion(voice: Voice, suggestion: Suggestion | None) -> None:
+    """Prints the scores of each number of clusters; the votes are marked."""
+    for line in [] if suggestion is None else repr(suggestion).splitlines()[1:]:
+        voice.say(line)
+
+
+def say_uncut(voice: Voice, record: Record, state: RunState, how_to_cut: str) -> None:
+    """Prints the summary of a run without a cut: what cuts would give, and how to make one."""
+    say_run(voice, record, state, [("clusters", "not cut"), *_suggested(record)])
+    if cuts := record.found["cuts"]:
+        lines = [[f"{cut['clusters']}", *(_short(cut[name]) for name in ("height", "rmsd"))] for cut in cuts]
+        voice.say("")
+        voice.columns([["clusters", "height", "rmsd"], *lines])
+    voice.say(how_to_cut)
+
+
+def _short(number: float | None) -> str:
+    return "–" if number is None else f"{number:.6g}"
+
+
+def _suggested(record: Record) -> list[tuple[str, str]]:
+    found = record.found.get("suggestion")
+    if found is None:
+        return []
+    return [("choose-k", f"{found['n_clusters'] or 'no clear number'}: {found['reason']}")]
+
+
 def say_preparation(voice: Voice, record: Record, shared: SharedPreparation) -> None:
     """Prints the summary of a preparation: what is missing, and the mean, deviation and range of the columns."""
     measured, found = record.measured(), shared.statistics
@@ -85,4 +137,4 @@ def say_clusters(voice: Voice, record: Record, state: RunState, model: Aggregate
             sizes += f", {record.counts['noise']:,} of them noise (-1)"
         if record.counts["unlabelled"]:
             sizes += f", {record.counts['unlabelled']:,} left out"
-    say_run(voice, record, state, [("clusters", sizes), ("rmsd", f"{table.overall_rmsd:.6g}")])
+    say_run(voice, record, state, [*_suggested(record), ("clusters", sizes), ("rmsd", f"{table.overall_rmsd:.6g}")])

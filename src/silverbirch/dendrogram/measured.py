@@ -56,6 +56,14 @@ class MeasuredTree:
             )
         return count
 
+    def _heights_of(self, n_clusters: int) -> tuple[float, float]:
+        """The height of the last merge that a cut into n_clusters keeps, and of the first that it undoes.
+
+        Heights between them cut into as many clusters, if the first is the lower one: inversions may swap them.
+        """
+        kept = self.n_leaves - n_clusters
+        return float(self.Z[:kept, 2].max(initial=0.0)), float(self.Z[kept:, 2].min(initial=np.inf))
+
     @property
     def weights(self) -> Floats:
         """The weight of each node: the m leaves, then the m-1 rows of Z. Without features each leaf has weight 1."""

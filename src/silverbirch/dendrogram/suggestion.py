@@ -150,9 +150,11 @@ def suggested(
     """The answer of `Dendrogram.suggest`."""
     as_method(method, as_choice(mode, "mode", MODES), "linkage.method")
     top = _top(dendrogram)
-    k_max = min(k_max, top.n_leaves // 2)
+    if top.n_leaves < 6:
+        return _without_scores(f"there are only {top.n_leaves} leaves, too few to tell")
     if k_max < 3:
-        return _without_scores(f"{top.n_leaves} leaves and {parameter('k_max', k_max)} are too few to tell")
+        return _without_scores(f"{parameter('k_max', k_max)} is too small to tell")
+    k_max = min(k_max, top.n_leaves // 2)
     if not np.ptp(top._known_features().mean, axis=0).any():
         return _without_scores("all leaves have the same mean")
     k = np.arange(1, k_max + 1)

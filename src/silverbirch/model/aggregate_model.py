@@ -306,7 +306,31 @@ class AggregateModel(ClusterResults):
         if self.distance_threshold is not None:
             as_threshold(self.distance_threshold, "distance_threshold")
 
+    # -- refining the leaves
+
+    def _check_can_refine(self, source: RowSource) -> None:
+        if self.refine and not source.repeatable:
+            raise ValueError(
+                f"{parameter('refine', self.refine)} reads the rows again, but a stream can be read only once: write "
+                "it to a file"
+            )
+
+    def _refine(self, source: RowSource) -> None:
+        """Makes the passes of `refine` over the rows that are in the tree."""
+        for _ in range(self.refine):
+            unlimited = self.max_memory is None
+            with reporter(self.progress, "finer leaves") as report:
+                leaves = self.features_._refined(
+                    self._directed(source), as_threads(self.n_jobs), report, may_list=unlimited
+                )
+            self._refined = Refined(leaves, may_list=unlimited)
+
     # -- clustering the leaves
+
+    @property
+    def _is_cut(self) -> bool:
+        """Whether the parameters say where to cut; if not, all leaves are one cluster."""
+        return self.n_clusters is not None or self.distance_threshold is not None or bool(self._cut_options)
 
     def _cluster(self, known: Clustering | None) -> Clustering:
         """Clusters the leaves and cuts the dendrogram; a known dendrogram of the same linkage is only cut."""

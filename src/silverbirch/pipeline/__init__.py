@@ -6,8 +6,8 @@ gathering     -- the pass for these statistics
 shared_preparation -- the file of both, for all parts of the rows
 aggregation   -- first pass: inserts prepared chunks into the tree
 merging       -- in place of it: inserts features from many files into the tree
-labelling     -- second pass: a label for every row, in input order
-labels        -- writes label files
+labelling     -- second pass: a label for every row, in input order; can be resumed
+labels        -- writes label files, folders of them, or to standard output
 provenance    -- what a run adds to a file: columns, preparation, record, and its sources: what it is made of
 transformer   -- loads a model with its preparation as a scikit-learn pipeline
 record        -- the record of a run: versions, parameters, input, counts, times, memory

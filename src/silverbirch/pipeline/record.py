@@ -35,6 +35,7 @@ class Record:
     parameters: dict[str, Any]
     input: list[dict[str, Any]] = field(default_factory=list)
     counts: dict[str, Any] = field(default_factory=dict)
+    found: dict[str, Any] = field(default_factory=dict)  # the suggestion of a number of clusters, possible cuts
     outputs: dict[str, str] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     _start: float = field(default_factory=time.perf_counter)
@@ -53,7 +54,7 @@ class Record:
             "parameters": self.parameters,
             "input": self.input,
             "counts": dict(self.counts),
-        }
+        } | self.found
 
     def measured(self) -> dict[str, Any]:
         """The whole record."""

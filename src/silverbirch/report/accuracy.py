@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..checks import LINKAGES
 from ..linkage import heights_are_euclidean
 from ..model import AggregateModel
+from ..wording import parameter
 from . import numbers
 
 
@@ -25,7 +26,7 @@ def _leaves(model: AggregateModel, aggregated: bool) -> str:
     all_rows = numbers.number(model.dendrogram_.rmsd(1))
     return (
         f"Aggregation: rows lie {within} (root mean square) from the mean of their leaf, against {all_rows} from the "
-        "mean of all rows. What happens within a leaf is not seen; raise max_leaves for finer ones."
+        f"mean of all rows. What happens within a leaf is not seen; raise {parameter('max_leaves')} for finer ones."
     )
 
 

@@ -97,8 +97,11 @@ def report_page(
     dendrogram = Dendrogram(model.linkage_matrix_, model._leaves(), names=model.dendrogram_.names)
     sections = {"Dendrogram": _dendrogram(model, dendrogram)}
     if dendrogram.n_leaves > 1:
-        sections["Number of clusters"] = _curve(dendrogram, None if model._cut_options else model.n_clusters_)
-    sections["Clusters"] = _clusters(clusters, _colours(model))
+        at_level = model._is_cut and not model._cut_options
+        curve = _curve(dendrogram, model.n_clusters_ if at_level else None)
+        sections["Number of clusters"] = curve if model._is_cut else joined(_how_to_cut(), curve)
+    if model._is_cut:
+        sections["Clusters"] = _clusters(clusters, _colours(model))
     sections["What is exact"] = tag("ul", *(tag("li", sentence) for sentence in accuracy_of(model)))
     if record:
         sections["Run"] = scrolling(tag("div", record_tables(record), class_="record"), "Record of the run")
@@ -128,7 +131,7 @@ def _summary(model: AggregateModel, clusters: Clusters) -> str:
         cut += f" ({', '.join(f'{name}={value!r}' for name, value in options.items())})"
     elif model.distance_threshold is not None:
         cut += f" at height {numbers.trimmed(float(model.distance_threshold))}"
-    elif model.n_clusters is None:
+    elif not model._is_cut:
         cut = "not cut"
     return f"{rows} rows of {columns}, {how} {leaves}, joined by {linkage_name(model)} linkage and {cut}."
 
@@ -139,9 +142,9 @@ def _key_figures(model: AggregateModel, clusters: Clusters) -> Html:
     figures = [
         ("rows", numbers.count(clusters.rows)),
         ("leaves", f"{model.dendrogram_.n_leaves:,}"),
-        ("clusters", f"{model.n_clusters_:,}"),
-        ("rmsd within clusters", numbers.number(clusters.table.overall_rmsd)),
-        ("variance explained", _explained(clusters.sse, whole)),
+        ("clusters", f"{model.n_clusters_:,}" if model._is_cut else "not cut"),
+        (f"rmsd {'within clusters' if model._is_cut else 'of all rows'}", numbers.number(clusters.table.overall_rmsd)),
+        ("variance explained", _explained(clusters.sse, whole) if model._is_cut else "–"),
         ("threshold of the tree", numbers.number(model.threshold_)),
     ]
     return tag("dl", *(tag("div", tag("dt", name), tag("dd", value)) for name, value in figures), class_="figures")
@@ -152,9 +155,7 @@ def _key_figures(model: AggregateModel, clusters: Clusters) -> Html:
 
 def _cut_height(model: AggregateModel) -> float | None:
     """The height of a level line that gives the clusters of the model; None if inversions leave no such height."""
-    heights, k = model.linkage_matrix_[:, 2], model.n_clusters_
-    below, above = heights[: len(heights) + 1 - k], heights[len(heights) + 1 - k :]
-    lower, upper = float(below.max(initial=0.0)), float(above.min(initial=np.inf))
+    lower, upper = model.dendrogram_._heights_of(model.n_clusters_)
     height = (lower + upper) / 2 if model.distance_threshold is None else float(model.distance_threshold)
     return height if lower <= height <= upper < np.inf else None
 
@@ -182,6 +183,17 @@ def _branches(dendrogram: Dendrogram) -> str:
     if dendrogram.n_leaves <= MOST_BRANCHES:
         return f"All {dendrogram.n_leaves} leaves."
     return f"The uppermost {MOST_BRANCHES} of {dendrogram.n_leaves:,} branches; a wedge stands for the leaves below it."
+
+
+def _how_to_cut() -> Html:
+    return tag(
+        "p",
+        "The dendrogram is not cut. Choose a number of clusters k below, then cut: ",
+        tag("code", "silverbirch cut MODEL INPUT -k K --labels FILE"),
+        " on the command line, ",
+        tag("code", "model.recut(n_clusters=k)"),
+        " in Python.",
+    )
 
 
 def _curve(dendrogram: Dendrogram, k: int | None) -> Html:

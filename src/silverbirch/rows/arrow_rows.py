@@ -39,7 +39,7 @@ def _block(table: pa.Table, wanted: Wanted, number: int, place: Callable[[int], 
     values = _whole(table.column(name))
     if width is not None:
         return _lists(values, name, width, place)
-    numbers = numbers_of(values, name, times=wanted.times)
+    numbers = numbers_of(values, name, times=name in wanted.times)
     return numbers[:, None] if isinstance(numbers, np.ndarray) else numbers
 
 
@@ -99,9 +99,11 @@ def numbers_of(values: pa.Array, name: str, *, times: bool = False) -> NDArray[A
     kind = values.type
     field = arrow_field(name, kind)
     # The type of a column of Python objects can differ from chunk to chunk.
-    if not (field.numeric or (times and field.time is not None)) or field.width is not None:
+    as_before = field.time is not None if times and not pa.types.is_null(kind) else field.numeric
+    if not as_before or field.width is not None:
+        before = "times" if times else "numbers"
         raise ValueError(
-            f"column {name!r} holds {kind} where numbers came before: encode, fill or drop such rows first"
+            f"column {name!r} holds {kind} where {before} came before: encode, fill or drop such rows first"
         )
     if values.null_count == len(values):
         return float("nan")

@@ -18,16 +18,6 @@ _ID_BYTES = 64  # of a value that is no number
 _MOST_BLOCKS = 128
 
 
-class ReadingBytes(NamedTuple):
-    """The memory that reading a table takes, beside the chunk that is read."""
-
-    least: int  # by groups of columns
-    usual: int  # without a limit
-
-    def joined_with(self, other: ReadingBytes) -> ReadingBytes:
-        return ReadingBytes(max(self.least, other.least), max(self.usual, other.usual))
-
-
 class Part(NamedTuple):
     """A part of a file that can only be decoded from its beginning, such as a row group."""
 
@@ -97,7 +87,8 @@ def _block(
         for name, array in zip(group, read(group, start, stop), strict=True):
             if name in plain:
                 column = numbers[len(arrays)]
-                column[:] = numbers_of(array, name, times=wanted.times)
-                array = pa.Array.from_buffers(kind, len(column), [None, pa.py_buffer(column)])
-            arrays.append(array)
+                column[:] = numbers_of(array, name, times=name in wanted.times)
+                arrays.append(pa.Array.from_buffers(kind, len(column), [None, pa.py_buffer(column)]))
+            else:
+                arrays.append(pa.concat_arrays([array]))  # a copy
     return pa.record_batch(arrays, names=names)

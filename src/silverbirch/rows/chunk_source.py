@@ -50,7 +50,7 @@ class ChunkSource(RowSource):
                 f"{table.label} has {len(table.fields)} columns, not those of the first chunk: use the same columns"
             )
         own = choose([(table.label, table.fields)], self._request._replace(columns=self._wanted.names))
-        return own._replace(widths=self._wanted.widths)
+        return own._replace(widths=self._wanted.widths, times=self._wanted.times)
 
     def _n_fields(self) -> int:
         return len(self._wanted.all_names)

@@ -106,7 +106,7 @@ class Wanted(NamedTuple):
     kept: tuple[str, ...] = ()  # given beside the rows, the ids first
     id_column: str | None = None
     weight_column: str | None = None
-    times: bool = False  # whether dates, times and durations are numbers
+    times: frozenset[str] = frozenset()  # those of the names that hold dates, times or durations
 
     def with_ids(self, wished: bool) -> Wanted:
         return self if wished else self._replace(kept=(), id_column=None)
@@ -159,7 +159,8 @@ def choose(tables: Sequence[tuple[str, Sequence[Field]]], request: Request) -> W
     dtype = np.dtype(np.float32 if all(field.single for _, field in chosen) else np.float64)
     widths = {field.name: field.width for field in first}
     lengths = tuple(widths[name] for name in names)
-    return Wanted(names, dtype, lengths, request.beside, request.id_column, request.weight_column, request.times)
+    times = frozenset(field.name for _, field in chosen if field.time is not None)
+    return Wanted(names, dtype, lengths, request.beside, request.id_column, request.weight_column, times)
 
 
 def check_widths(wanted: Wanted, request: Request) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..checks import Rows, as_any_rows, as_count, as_flag, as_numpy, is_sparse, refused_sparse, refused_texts
+from ..wording import parameter
 from .chunk_source import ChunkSource
 from .columns import Request, names_of
 from .formats.annotated import annotated_table, is_annotated
@@ -55,7 +56,13 @@ def is_table(X: Any) -> bool:
 
 def rows_of_table(X: Any) -> Rows:
     """All rows of a table as one array; an error names the row and the column that cannot be clustered."""
-    return np.concatenate(list(source_of(X)))
+    source = source_of(X)
+    if source.weight_column is not None:
+        raise ValueError(
+            f"{parameter('weight_column', source.weight_column)} gives weights to a tree or a model: here, leave it"
+            f" out and pass the weights by {parameter('weights')}"
+        )
+    return np.concatenate(list(source))
 
 
 def read_chunks(

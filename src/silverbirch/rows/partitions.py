@@ -15,7 +15,7 @@ import numpy as np
 from ..checks import Floats, Rows, as_weight_column
 from .columns import Field, Wanted
 from .input_file import InputFile
-from .source import Chunk, Position
+from .source import Chunk, Position, ReadingBytes
 from .table import Table, needed
 
 _MISSING = "__HIVE_DEFAULT_PARTITION__"
@@ -74,6 +74,12 @@ class PartitionedTable(Table):
 
     def check(self, wanted: Wanted) -> None:
         self._table.check(self._in_file(wanted))
+
+    def reading_bytes(self, wanted: Wanted, chunk_rows: int) -> ReadingBytes:
+        return self._table.reading_bytes(self._in_file(wanted), chunk_rows)
+
+    def allow(self, reading_bytes: int) -> None:
+        self._table.allow(reading_bytes)
 
     def list_length(self, name: str) -> int | None:
         return self._table.list_length(name)

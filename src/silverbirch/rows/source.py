@@ -14,7 +14,7 @@ from .. import _core
 from ..checks import Floats, Rows, refused_value
 
 _CHUNK_BYTES = 4 << 20
-_FEWEST_ROWS, _MOST_ROWS = 256, 65_536
+_FEWEST_ROWS, _MOST_ROWS = 16, 65_536
 
 
 class Position(NamedTuple):
@@ -53,6 +53,13 @@ def usual_chunk_rows(n_dimensions: int) -> int:
     """A power of two, so that a chunk of float64 takes about four megabytes."""
     rows = _CHUNK_BYTES // (8 * max(1, n_dimensions))
     return min(_MOST_ROWS, max(_FEWEST_ROWS, 1 << max(0, rows.bit_length() - 1)))
+
+
+class ReadingBytes(NamedTuple):
+    """The memory that reading takes beside the chunk that is read."""
+
+    least: int  # by groups of columns
+    usual: int  # without a limit
 
 
 class RowSource(ABC):
@@ -99,6 +106,19 @@ class RowSource(ABC):
         """Name, size and time of change of each file when it was opened, to notice changes; None without files."""
         return None
 
+    @property
+    def chunk_bytes(self) -> int:
+        """The bytes of a chunk of the usual size."""
+        return 8 * self.n_dimensions * usual_chunk_rows(self.n_dimensions)
+
+    def reading_bytes(self) -> ReadingBytes:
+        """The memory that reading takes, beside the chunk."""
+        return ReadingBytes(0, 0)
+
+    def allow(self, reading_bytes: int) -> None:
+        """Lets reading take this much memory beside the chunk: at least the least of `reading_bytes`."""
+        return None
+
     def extremes(self) -> tuple[Floats, Floats] | None:
         """The least and greatest value of each chosen column, from the metadata of the files; None without it.
 
@@ -143,6 +163,12 @@ class DerivedSource(RowSource):
 
     def fraction(self, position: Position) -> float | None:
         return self._source.fraction(position)
+
+    def reading_bytes(self) -> ReadingBytes:
+        return self._source.reading_bytes()
+
+    def allow(self, reading_bytes: int) -> None:
+        self._source.allow(reading_bytes)
 
     def refusal(self, chunk: Chunk, row: int, column: int, value: float) -> ValueError:
         return self._source.refusal(chunk, row, column, value)

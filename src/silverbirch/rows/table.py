@@ -13,11 +13,10 @@ import numpy as np
 
 from ..checks import Floats
 from .arrow_rows import first_length, kept_of, rows_of, weights_of
-from .by_columns import ReadingBytes
 from .columns import Field, Wanted, cut
 from .input_file import InputFile
 from .parsing import DEFAULT, Parsing
-from .source import Chunk, Position
+from .source import Chunk, Position, ReadingBytes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -45,8 +44,12 @@ class Table(ABC):
         """
 
     def reading_bytes(self, wanted: Wanted, chunk_rows: int) -> ReadingBytes:
-        """The memory that reading takes beside the chunk; `allowed` must not be less than the least."""
+        """The memory that reading takes beside the chunk."""
         return ReadingBytes(0, 0)
+
+    def allow(self, reading_bytes: int) -> None:
+        """Limits this memory: to no less than the least of `reading_bytes`."""
+        self.allowed = reading_bytes
 
     def check(self, wanted: Wanted) -> None:
         """Raises ValueError if the wanted columns can be seen to be unreadable."""

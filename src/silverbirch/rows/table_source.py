@@ -12,7 +12,7 @@ import numpy as np
 from ..checks import Floats
 from .columns import Request, Wanted, check_widths, choose
 from .formats.frames import ArrowReaderTable
-from .source import START, Chunk, Position, RowSource, usual_chunk_rows
+from .source import START, Chunk, Position, ReadingBytes, RowSource, usual_chunk_rows
 from .table import Table
 
 
@@ -99,6 +99,18 @@ class TableSource(RowSource):
 
     def fingerprint(self) -> list[dict[str, Any]] | None:
         return self._opened or None
+
+    @property
+    def chunk_bytes(self) -> int:
+        return self._wanted.dtype.itemsize * self.n_dimensions * self._chunk_rows
+
+    def reading_bytes(self) -> ReadingBytes:
+        needs = [table.reading_bytes(self._wanted, self._chunk_rows) for table in self._tables]
+        return ReadingBytes(max(need.least for need in needs), max(need.usual for need in needs))
+
+    def allow(self, reading_bytes: int) -> None:
+        for table in self._tables:
+            table.allow(reading_bytes)
 
     def extremes(self) -> tuple[Floats, Floats] | None:
         found = []

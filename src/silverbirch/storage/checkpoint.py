@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from .. import __version__
 from ..errors import ModelFileError
+from ..wording import parameter
 from . import container
 
 KIND = "checkpoint"
@@ -100,7 +101,7 @@ def _differences(stored: Any, wanted: dict[str, Any]) -> str:
         was, now = stored.get(part), wanted.get(part)
         if isinstance(was, dict) and isinstance(now, dict):
             names = sorted(name for name in was.keys() | now.keys() if was.get(name) != now.get(name))
-            found += [f"{name} ({_shown(was.get(name))}, now {_shown(now.get(name))})" for name in names]
+            found += [f"{parameter(name)} ({_shown(was.get(name))}, now {_shown(now.get(name))})" for name in names]
         elif was != now:
             found.append(part)
     return ", ".join(found) or "settings"

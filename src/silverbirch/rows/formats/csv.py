@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from ...wording import parameter
 from ..columns import Field, Wanted, arrow_fields, without_first
 from ..parsing import SPACES
-from ..table import FileTable, needed
+from ..source import ReadingBytes
+from ..table import FileTable, needed, released
 from .dialect import CommentRemover, SpaceRemover, found_separator, has_spaces, is_number
 from .text import ConvertedStream, TextFile, with_compressions
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 # Arrow always reads up to 32 blocks ahead, so blocks are small. The first block decides the types of the columns.
 _BLOCK, _FIRST_BLOCK, _LONGEST_BLOCK = 1 << 18, 1 << 20, 1 << 28
 _LINES = 16  # a block has room for this many lines as long as the first: each column of each block takes time
+_READ_AHEAD, _LONG_VALUE, _ARRAY_BYTES = 100, 20, 1000  # blocks; bytes of the text of a number; measured
 _SAMPLE = 1 << 16  # bytes that show the separator
 _VALUES = 1000  # of a column of text, to see whether they are numbers with another decimal mark
 _NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", SPACES: "spaces"}
@@ -41,7 +43,8 @@ class CsvTable(FileTable):
         self.named = self.parsing.header
         self._text = TextFile(self.file, self.parsing.encoding)
         self._look()
-        schema, names_in_file, values = self._first_block()
+        with released():
+            schema, names_in_file, values = self._first_block()
         names = [name.strip() if self.named else str(number) for number, name in enumerate(names_in_file)]
         if self.named:
             self._check_header(names)
@@ -145,12 +148,19 @@ class CsvTable(FileTable):
         else:
             raise error
 
+    def reading_bytes(self, wanted: Wanted, chunk_rows: int) -> ReadingBytes:
+        """Blocks of text that are read ahead, and an array for each column of each block of a chunk."""
+        blocks = -(-chunk_rows * len(self.fields) * _LONG_VALUE // self._block)
+        taken = _READ_AHEAD * self._block + blocks * len(wanted.all_names) * _ARRAY_BYTES
+        return ReadingBytes(taken, taken)
+
     def batches(self, wanted: Wanted, begin: int, chunk_rows: int) -> Iterator[pa.RecordBatch]:
         while True:
             try:
-                for batch in self._batches_from(begin, wanted):
-                    begin += batch.num_rows
-                    yield batch
+                with released():
+                    for batch in self._batches_from(begin, wanted):
+                        begin += batch.num_rows
+                        yield batch
                 return
             except ValueError as error:
                 self._try_again(error)

@@ -36,12 +36,13 @@ class ArrayTable(Table):
     def _describe(self, shape: tuple[int, ...], dtype: np.dtype[Any], names: Sequence[str] | None = None) -> None:
         if len(shape) != 2:
             raise ValueError(f"{self.label} is {len(shape)}-D: rows need a 2-D array of (rows, columns)")
-        if dtype.kind not in "fiubO":
+        if dtype.kind not in "fiubOMm":
             raise ValueError(f"{self.label} holds {dtype}: only real numbers can be clustered")
         single = dtype.kind == "f" and dtype.itemsize <= 4
+        time = {"M": "moments", "m": "durations"}.get(dtype.kind)
         self.n_rows = shape[0]
         known = map(str, range(shape[1])) if names is None else names
-        self.fields = tuple(Field(name, str(dtype), True, single) for name in known)
+        self.fields = tuple(Field(name, str(dtype), time is None, single, time=time) for name in known)
         self._numbers = {field.name: number for number, field in enumerate(self.fields)}
 
     def chunks(self, wanted: Wanted, begin: Position, chunk_rows: int) -> Iterator[Chunk]:
@@ -75,6 +76,9 @@ def _arrow(values: NDArray[Any]) -> Any:
 
 def _as_rows(block: NDArray[Any], dtype: np.dtype[Any], label: str) -> Rows:
     try:
+        if block.dtype.kind in "Mm":
+            start = np.datetime64(0, "s") if block.dtype.kind == "M" else np.timedelta64(0, "s")
+            block = (block - start) / np.timedelta64(1, "s")
         rows: Rows = np.ascontiguousarray(block, dtype=dtype)
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{label} holds values that are not numbers: {error}") from None

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...checks import Floats
-from ..by_columns import Blocks, Part, ReadingBytes, by_columns, row_bytes
+from ..by_columns import Blocks, Part, by_columns, row_bytes
 from ..columns import Wanted, arrow_fields, without_first
+from ..source import ReadingBytes
 from ..table import FileTable, needed, reading, released
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class ParquetTable(FileTable):
             yield from without_first(batches_of(wanted.all_names, chunk_rows), begin)
             return
 
-        def read(names: list[str], start: int, stop: int) -> list[Any]:
+        def read(names: list[str], start: int, stop: int) -> Iterator[Any]:
             held, rows = [], 0
             with released():
                 for batch in without_first(batches_of(names, blocks.rows), start):
@@ -71,8 +72,8 @@ class ParquetTable(FileTable):
                     rows += held[-1].num_rows
                     if rows == stop - start:
                         break
-                columns = needed("pyarrow").Table.from_batches(held).select(names).combine_chunks().columns
-                return [column.chunk(0) for column in columns]
+                for column in needed("pyarrow").Table.from_batches(held).select(names).columns:
+                    yield column.combine_chunks()
 
         rows = file.metadata.row_group(number).num_rows
         yield from by_columns(rows, begin, blocks, wanted, read)
