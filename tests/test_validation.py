@@ -55,6 +55,18 @@ def test_both_ways_to_cut_are_refused():
         sb.Betula(3, distance_threshold=1.0).fit(points())
 
 
+def test_an_algorithm_that_does_not_compute_the_linkage_is_refused_before_any_row_is_read():
+    def rows():
+        raise AssertionError
+        yield
+
+    for metric in ("euclidean", "cosine", "correlation"):
+        with pytest.raises(
+            ValueError, match=r"algorithm='mst' does not compute 'ward' linkage .*: use algorithm='auto'"
+        ):
+            sb.Betula(3, algorithm="mst", metric=metric).fit(rows())
+
+
 @pytest.mark.parametrize(
     ("parameters", "remedy"),
     [

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -241,13 +242,14 @@ def test_a_label_file_lies_where_its_input_lies_below_what_was_given(inputs, pla
         (["months/month=01", "months/month=02"], [], "would both be"),
         (["months/month=01", "months/month=01"], [], "would both be"),
         (["months"], ["--labels-format", "npy", "--keep", "id"], ".npy holds labels only"),
+        (["months"], ["--keep", "month"], "column 'month' is in the names of the folders"),
         ([], [], "there is none: name a file"),
     ],
 )
 def test_a_folder_that_cannot_be_written_is_refused_before_any_work(inputs, options, message, months, model, tmp_path):
     paths = [tmp_path / name for name in inputs]
     result = silverbirch("cut", model, *paths, "-k", 3, "--labels", f"{tmp_path}/out/", *options)
-    assert result.exit_code == (2 if options else 1)
+    assert result.exit_code == (2 if "npy" in options else 1)
     assert message in words(result.stderr)
     assert not (tmp_path / "out").exists()
 
@@ -260,6 +262,18 @@ def test_a_folder_of_labels_lies_outside_of_the_input(months, model):
     same = silverbirch(*command, f"{months}/")
     assert same.exit_code == 1
     assert "is an input and would also be the labels" in same.stderr
+
+
+def test_labels_of_standard_input_go_to_standard_output_but_not_to_a_folder(tmp_path):
+    def labels_to(target):
+        command = [sys.executable, "-m", "silverbirch", "cluster", "-", "--format", "csv", "-k", "1", "--columns", "x",
+                   "--keep", "name", "--labels", target]  # fmt: skip
+        return subprocess.run(command, cwd=tmp_path, input=b"x,name\n1,a\n2,b\n", capture_output=True)
+
+    assert labels_to("-").stdout == b"name,label\na,0\nb,0\n"
+    refused = labels_to("labels/")
+    assert refused.returncode == 1
+    assert b"no place in a folder" in refused.stderr
 
 
 def test_existing_label_files_are_overwritten_by_force_only(months, model, tmp_path):
@@ -289,7 +303,22 @@ def test_the_name_of_a_file_decides_its_format(table, model, tmp_path):
     assert "is for folders and standard output" in words(result.stderr)
 
 
-# --- what `cut` records
+# --- what `cut` takes and records
+
+
+def test_a_cut_stays_within_its_memory_or_is_refused_with_what_it_needs(tmp_path):
+    X = np.random.default_rng(0).normal(size=(100_000, 16))
+    pd.DataFrame(X, columns=[f"x{i}" for i in range(16)]).to_parquet(tmp_path / "rows.parquet")
+    done("cluster", tmp_path / "rows.parquet", "--max-leaves", 20_000, "--model", tmp_path / "run.sb")
+    command = ["cut", tmp_path / "run.sb", tmp_path / "rows.parquet", "-k", 9, "--labels", tmp_path / "l.parquet"]
+    refused = silverbirch(*command, "--max-memory", "100MB")
+    assert refused.exit_code == 1
+    needed = re.search(r"--max-memory 100MB: to label these rows takes at least (\d+) MB; allow more", refused.stderr)
+    limit = int(needed[1]) + 1
+    record = tmp_path / "cut.json"
+    words = [*command, "--max-memory", f"{limit}MB", "--record", record, "--quiet"]
+    subprocess.run([sys.executable, "-m", "silverbirch", *map(str, words)], check=True)  # its own peak
+    assert json.loads(record.read_text())["peak_memory_bytes"] <= limit * 1_000_000
 
 
 def test_the_record_of_a_cut_has_counts_and_outputs(table, model, tmp_path):

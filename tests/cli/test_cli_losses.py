@@ -53,6 +53,20 @@ def test_labels_that_do_not_fit_on_the_disk_do_not_lose_the_model(suffix, rows, 
     assert labels.read_bytes() == (tmp_path / f"whole{suffix}").read_bytes()
 
 
+@pytest.mark.parametrize(("model", "first"), [([], ["run.html"]), (["--model", "run.sb"], ["run.sb"])])
+def test_a_report_is_written_before_the_labels_unless_a_model_is(model, first, rows, tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("silverbirch.cli.aggregating.write_labels", full)
+    monkeypatch.chdir(tmp_path)
+    command = ["cluster", rows, "-k", 5, "--max-leaves", 50, "--report", "run.html", *model, "--labels", "l.npy"]
+    failed = silverbirch(*command)
+    assert failed.exit_code == 1
+    assert f"written: {first[0]}" in failed.stderr
+    assert {path.name for path in tmp_path.iterdir()} == {"rows.npy", *first}
+
+
 def test_the_advice_reads_the_rows_as_the_run_did(tmp_path):
     X = np.random.default_rng(0).normal(size=(20_000, 2))
     lines = [f"a name;{x:.4f};{y:.4f}".replace(".", ",") for x, y in X]

@@ -163,10 +163,11 @@ def test_columns_agree_by_name_or_by_number(frame, parts, tmp_path):
     out = ["-o", tmp_path / "part.sb"]
     assert "no column 'z'" in refused("aggregate", tmp_path / "other.csv", "--prepare", tmp_path / "named.sb", *out)
     message = refused("aggregate", tmp_path / "other.csv", "--prepare", tmp_path / "numbered.sb", *out)
-    assert "3 columns with names (x, y, height), but" in message
+    assert "3 columns with names" in message
+    assert "3 columns without names" in message
     np.save(tmp_path / "narrow.npy", frame.iloc[:, :2])
     message = refused("aggregate", tmp_path / "narrow.npy", "--prepare", tmp_path / "numbered.sb", *out)
-    assert "2 columns without names, but" in message
+    assert "2 columns without names" in message
     done("aggregate", tmp_path / "rows.npy", "--prepare", tmp_path / "numbered.sb", *out)
 
 
@@ -237,11 +238,11 @@ def test_the_pass_of_prepare_resumes_with_the_same_bits(parts, tmp_path, monkeyp
 
 
 def test_a_checkpoint_of_another_preparation_is_refused(parts, tmp_path):
-    done("prepare", parts[0], *CHOICES, "-o", tmp_path / "prep-0.sb")
+    for number in "02":
+        done("prepare", parts[int(number)], *CHOICES, "-o", tmp_path / f"prep-{number}.sb")
     command = ["cluster", parts[0], "--checkpoint", tmp_path / "state.sb", "--checkpoint-every", 0]
     too_many = [*command, "-k", 100, "--max-leaves", 100, "--prepare"]
     assert "-k 100 but there are" in refused(*too_many, tmp_path / "prep-0.sb")
-    done("prepare", parts[2], *CHOICES, "-o", tmp_path / "prep-2.sb")
     assert "belongs to a run with other --prepare" in refused(*too_many, tmp_path / "prep-2.sb")
 
 

@@ -470,6 +470,51 @@ def _():
     assert rows_of("rows.parquet").ravel().tolist() == [0.1, 123456.789]
 
 
+@kind("dates, timestamps, times of day, durations")
+def _():
+    seconds = {"date": 86_400, "stamp": 1.5, "time": 90, "duration": 0.25}
+    table = {
+        "date": pa.array([1], pa.int32()).cast(pa.date32()),
+        "stamp": pa.array([1_500_000], pa.timestamp("us")),
+        "time": pa.array([90_000], pa.int32()).cast(pa.time32("ms")),
+        "duration": pa.array([250], pa.duration("ms")),
+    }
+    pq.write_table(pa.table(table), "rows.parquet")
+    refuses(r"not numbers: 'date' \(date32.*times=True", "rows.parquet")
+    assert rows_of("rows.parquet", times=True).tolist() == [list(seconds.values())]
+    assert rows_of("rows.csv", "t,s\n1970-01-02,00:01:30\n", times=True).tolist() == [[86_400, 90]]
+    refuses(r"not numbers: 't' \(timestamp\).*times=True", "rows.jsonl", '{"t": "1970-01-01T00:00:01.5Z"}\n')
+    assert rows_of("rows.jsonl", times=True).tolist() == [[1.5]]
+
+
+@kind("dictionaries (categories) of numbers")
+def _():
+    pq.write_table(pa.table({"x": pa.array([1.5, 2.5, 1.5]).dictionary_encode()}), "rows.parquet")
+    assert rows_of("rows.parquet").ravel().tolist() == [1.5, 2.5, 1.5]
+
+
+@kind("dictionaries (categories) of text")
+def _():
+    pq.write_table(pa.table({"x": [1.0], "c": pa.array(["a"]).dictionary_encode()}), "rows.parquet")
+    refuses(r"not numbers: 'c' \(.*get_dummies", "rows.parquet")
+
+
+@kind("a column of weights")
+def _():
+    written("rows.csv", "x,w\n1,2\n5,1.5\n")
+    source = sb.read_chunks("rows.csv", weight_column="w")
+    assert source.names == ("x",)
+    assert sb.CFTree().insert(source).n_points == 3.5
+
+
+@kind("folders `year=2024` right above a file (Hive)")
+def _():
+    Path("rows/year=2024").mkdir(parents=True)
+    written("rows/year=2024/a.csv", "x\n1\n2\n")
+    assert sb.read_chunks("rows").names == ("x", "year")
+    assert rows_of("rows").tolist() == [[1, 2024], [2, 2024]]
+
+
 @kind("lists of numbers of equal lengths")
 def _():
     lists = X.tolist()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 
@@ -101,7 +101,7 @@ def _cluster_rows(job: Job, cutting: Cutting, later: list[str]) -> RunState:
     aggregation = job.aggregate()
     _cluster(job, cutting)
     state = job.run_state(aggregation)
-    _write(job, state)  # before the labels, which are large: a full disk does not lose the model
+    _write(job, state, job.outputs.first())  # before the labels, which are large: a full disk does not lose the model
     if job.outputs.labels is not None:
         counter = LeafCounter(job.model.features_)
         with job.record.phase("label"), _saying_how_to_label(job, later):
@@ -110,7 +110,7 @@ def _cluster_rows(job: Job, cutting: Cutting, later: list[str]) -> RunState:
                 raise ValueError(f"no labels are written, because there is no clear number of clusters: {reason}")
             job.record.counts |= job.label(aggregation, counter)
         job.model._count_labelled(counter)
-        _write(job, state)  # again, with what is known of the labelled rows
+        _write(job, state, job.outputs.paths)  # again, with what is known of the labelled rows
     return state
 
 
@@ -120,10 +120,11 @@ def _saying_how_to_label(job: Job, later: list[str]) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if written := [str(path) for path in job.outputs.paths.values() if path is not None]:
-            error.add_note(f"written: {', '.join(written)}")
-        if (model := job.outputs.paths["model"]) is not None:
-            error.add_note(f"label later: {shlex.join(['silverbirch', 'cut', str(model), *later])}")
+        paths, first = job.outputs.paths, job.outputs.first()
+        if first:
+            error.add_note(f"written: {', '.join(str(paths[name]) for name in first)}")
+        if "model" in first:
+            error.add_note(f"label later: {shlex.join(['silverbirch', 'cut', str(paths['model']), *later])}")
         raise
 
 
@@ -153,7 +154,7 @@ def _cluster_features(job: Job, cutting: Cutting) -> RunState:
     state = job.merge()
     _cluster(job, cutting)
     state = replace(state, record=job.record.result())
-    _write(job, state)
+    _write(job, state, job.outputs.paths)
     return state
 
 
@@ -164,13 +165,13 @@ def _cluster(job: Job, cutting: Cutting) -> None:
     say_suggestion(job.voice, suggestion)
 
 
-def _write(job: Job, state: RunState) -> None:
-    """Writes everything but the labels; replaces what an earlier call wrote."""
-    paths = job.outputs.paths
+def _write(job: Job, state: RunState, purposes: Iterable[str]) -> None:
+    """Writes the outputs of these purposes; replaces what an earlier call wrote."""
+    paths = {name: job.outputs.paths[name] for name in purposes}
     with job.record.phase("write"):
-        if (model := paths["model"]) is not None:
+        if (model := paths.get("model")) is not None:
             write_model(model, job.model, state)
-        if (page := paths["report"]) is not None:
+        if (page := paths.get("report")) is not None:
             write_page(page, job.model, state, job.record.measured())
-    if (record := paths["record"]) is not None:
+    if (record := paths.get("record")) is not None:
         write_record(record, job.record)

@@ -13,10 +13,12 @@ import typer
 from ..dendrogram.suggestion import Suggestion
 from ..errors import ModelFileError
 from ..model import AggregateModel
+from ..pipeline.budget import stay_within_to_label
 from ..pipeline.labelling import Labelling, leaves_digest
 from ..pipeline.labels import LabelTarget
 from ..pipeline.provenance import RunState
 from ..pipeline.record import Record
+from ..pipeline.sources import abridged
 from ..rows import RowSource, read_chunks
 from ..storage import container
 from ..storage.loading import restored
@@ -56,6 +58,7 @@ def cut(
     page: options.Page = None,
     record: options.RecordFile = None,
     force: options.Force = False,
+    max_memory: options.MaxMemoryToLabel = None,
     jobs: options.Jobs = 1,
 ) -> None:
     """Cut the dendrogram of a model at another level and label rows. Nothing is clustered again.
@@ -76,12 +79,7 @@ def cut(
             raise ValueError(f"no cut is given: give {CUTS}")
         if no_ids and id_column is not None:
             raise ValueError("--no-ids and --id-column contradict each other: give only one of them")
-        if inputs and labelling.labels is None:
-            raise ValueError("rows are given but no file for their labels: add --labels")
-        if labelling.keep and not inputs:
-            raise ValueError("--keep names columns of rows, but no rows are given: name their files after the model")
-        if parsing.given and not inputs:
-            raise ValueError("no rows are given, but options that say how to read them: name files of rows")
+        _check_rows(bool(inputs), parsing, labelling)
         paths = {"model": new_model, "report": page, "record": record}
         outputs = Outputs(paths, force, labelling.target(inputs or []), columns_beside(id_column, labelling.kept))
     voice = Voice(talking, to_stderr=labelling.to_stdout)
@@ -91,6 +89,7 @@ def cut(
     if inputs:
         chosen: dict[str, Any] = {"columns": state.to_read, "id_column": id_column, "times": state.times}
         source = read_chunks(inputs, **chosen, keep=labelling.kept, **asdict(parsing))
+        stay_within_to_label(max_memory, source, estimator)
     whole = Record("cut", cutting.parameters(), [{"name": str(model)}, *({"name": name} for name in inputs or [])])
     with resumable(resuming):
         labels = Labelling(resuming.journal(), voice.warn)
@@ -179,6 +178,16 @@ def _require_number(suggestion: Suggestion | None) -> None:
         raise ValueError(f"there is no clear number of clusters: {suggestion.reason}; give -k or --height")
 
 
+def _check_rows(are_given: bool, parsing: options.Parsing, labelling: options.Labelling) -> None:
+    """Raises ValueError for rows without labels, and for options about rows without rows."""
+    if are_given and labelling.labels is None:
+        raise ValueError("rows are given but no file for their labels: add --labels")
+    if labelling.keep and not are_given:
+        raise ValueError("--keep names columns of rows, but no rows are given: name their files after the model")
+    if parsing.given and not are_given:
+        raise ValueError("no rows are given, but options that say how to read them: name files of rows")
+
+
 def _label_features(target: LabelTarget, model: AggregateModel) -> None:
     with target.opened((), ()) as writer:
         writer.write(model.subcluster_labels_)
@@ -186,10 +195,8 @@ def _label_features(target: LabelTarget, model: AggregateModel) -> None:
 
 def _identity(source: RowSource | None, model: AggregateModel, state: RunState) -> dict[str, Any]:
     """What decides the leaf of each row; the cut may change, and the columns beside the labels."""
-    return {
-        "input": None if source is None else source.fingerprint(),
-        "model": leaves_digest(model, state.preparation),
-    }
+    read = [] if source is None else source.fingerprint() or []
+    return {"input": abridged(read), "model": leaves_digest(model, state.preparation)}
 
 
 def _same_file(path: Path, other: Path) -> bool:

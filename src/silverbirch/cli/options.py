@@ -272,6 +272,13 @@ MaxMemory = Annotated[
         "it is refused. By default the limit is the memory of the machine.",
     ),
 ]  # fmt: skip
+MaxMemoryToLabel = Annotated[
+    str | None,
+    typer.Option(
+        "--max-memory", metavar="BYTES", callback=_parsed(as_bytes), rich_help_panel=RUN,
+        help="Memory for the whole process, like 512MB. Rows that would take more are refused before any is labelled.",
+    ),
+]  # fmt: skip
 Threshold = Annotated[
     float,
     typer.Option(

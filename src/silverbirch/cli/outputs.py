@@ -36,6 +36,15 @@ class Outputs:
         labels = {} if self.labels is None else {"labels": self.labels.name}
         return labels | {name: str(path) for name, path in self.paths.items() if path is not None}
 
+    def first(self) -> list[str]:
+        """The purposes of the files to write before the labels.
+
+        A report takes time and memory, so it is not drawn twice if there is a model: `silverbirch report` makes it of
+        the model at any time.
+        """
+        later = {"report"} if self.labels is not None and self.paths.get("model") is not None else set()
+        return [name for name, path in self.paths.items() if path is not None and name not in later]
+
     def files(self, read: Sequence[str]) -> list[tuple[str, Path]]:
         """The purpose and the path of each file to write."""
         labels = [] if self.labels is None else self.labels.paths(read)
@@ -74,9 +83,8 @@ class Outputs:
 
     def check_kept(self, source: RowSource) -> None:
         """Raises ValueError if the labels cannot be written beside the kept columns of a source."""
-        if self.labels is not None and source.kept:
-            self.labels.check_columns(source.kept)
-            self.labels.check_types(source)
+        if self.labels is not None:
+            self.labels.check_kept(source, input_names(source))
 
 
 def columns_beside(id_column: str | None, keep: Sequence[str]) -> tuple[str, ...]:

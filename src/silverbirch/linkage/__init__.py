@@ -8,6 +8,6 @@ prototypes), `distances` (of all pairs, in blocks), `unit_features` (rows of uni
 `sparse_rows` and `sparse` (sparse rows and their linkage).
 """
 
-from .cluster import cluster_features, heights_are_euclidean, linkage, matching_distance
+from .cluster import check_algorithm, cluster_features, heights_are_euclidean, linkage, matching_distance
 
-__all__ = ["cluster_features", "heights_are_euclidean", "linkage", "matching_distance"]
+__all__ = ["check_algorithm", "cluster_features", "heights_are_euclidean", "linkage", "matching_distance"]

@@ -192,6 +192,13 @@ def cluster_features(
     return _cluster_features_of_directions(job, features, metric, mode)
 
 
+def check_algorithm(method: str, mode: str, algorithm: str, metric: str) -> None:
+    """Raises ValueError if the algorithm does not compute the linkage. A clustering of two features tells."""
+    if algorithm != "auto":
+        rows = np.array([[1.0, -1.0], [-1.0, 1.0]]) / 2**0.5  # centred and of unit length, for every metric
+        cluster_features(ClusterFeatures(1, rows, 0), method, mode, algorithm, metric=metric)
+
+
 def heights_are_euclidean(method: str, mode: str) -> bool:
     """Whether a linkage of unit rows has Euclidean heights, not cosine or correlation distances."""
     return method != "average" if mode == "aggregation" else LINKAGES[method].squared

@@ -28,7 +28,7 @@ from ..dendrogram import Dendrogram
 from ..dendrogram.cuts import CutMethod, adaptive_options
 from ..directions import METRICS
 from ..features import ClusterFeatures
-from ..linkage import cluster_features, matching_distance
+from ..linkage import check_algorithm, cluster_features, matching_distance
 from ..linkage.unit_features import require_unit_rows
 from ..names import Absorption, Algorithm, CFDistance, Method, Mode, ModelMetric
 from ..progress import Report, reporter
@@ -288,7 +288,8 @@ class AggregateModel(ClusterResults):
                     f"{parameter('projection')} with {parameter('metric', 'correlation')}: projected rows cannot be "
                     f"centred by their columns; centre the rows first and use {parameter('metric', 'cosine')}"
                 )
-        as_choice(self.algorithm, "algorithm", ALGORITHMS)
+        algorithm = as_choice(self.algorithm, "algorithm", ALGORITHMS)
+        check_algorithm(self.linkage, mode, algorithm, self.metric)
         if self.forget is not None and not 0 <= as_threshold(self.forget, "forget") < 1:
             raise ValueError(
                 f"{parameter('forget', self.forget)}: must be at least 0 and less than 1, the share to forget"

@@ -11,7 +11,8 @@
 Modules: `source` (RowSource, Chunk), `opening` (which source an input becomes), `table_source`, `chunk_source` and
 `memory_source` (sources of tables, of generators, and of arrays and frames), `weighted_source`, `projected_source`
 (fewer columns), `direction_source` (rows of unit length), `passes` (one pass over a source), `paths` (files, folders,
-patterns), `partitions` (columns in the names of folders), `columns` (choice of columns), `arrow_rows` (Arrow to rows),
+patterns), `input_file` (a file, or the copy of a stream), `parsing` (what the user says about files), `partitions`
+(columns in the names of folders), `columns` (choice of columns), `arrow_rows` (Arrow to rows),
 `frame_rows` (frames to rows without Arrow), `table` (interface of a format), `formats` (one module for each format).
 """
 

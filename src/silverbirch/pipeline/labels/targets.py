@@ -50,10 +50,11 @@ class LabelTarget(ABC):
     def check(self, inputs: Sequence[str], *, force: bool) -> None:
         """Raises an error if the files cannot be written, or exist without `force`."""
 
-    def check_types(self, source: RowSource) -> None:
-        """Raises ValueError if the format cannot hold the types of the kept columns of a source."""
-        if source.repeatable and (kept := next(source.chunks(with_ids=True)).kept) is not None:
-            check_types(self.suffix, kept)
+    def check_kept(self, source: RowSource, inputs: Sequence[str]) -> None:
+        """Raises ValueError if the format cannot hold the kept columns of a source, by their names and types."""
+        self.check_columns(source.kept)
+        if source.kept and source.repeatable:
+            check_types(self.suffix, next(source.chunks(with_ids=True)).kept)
 
     @abstractmethod
     def opened(self, inputs: Sequence[str], names: Names) -> AbstractContextManager[LabelWriter]:
@@ -108,6 +109,8 @@ class LabelFolder(LabelTarget):
     def paths(self, inputs: Sequence[str]) -> list[Path]:
         found: dict[Path, str] = {}
         for name in inputs:
+            if not Path(name).is_file():
+                raise ValueError(f"the labels of {name} have no place in a folder, because it is no file: name a file")
             place = place_below(Path(name), self.read)
             path = self.folder / place.with_name(place.name + self.suffix)
             if path in found:
@@ -128,6 +131,16 @@ class LabelFolder(LabelTarget):
                 )
         for path in self.paths(inputs):
             _check_free_below(path, force)
+
+    def check_kept(self, source: RowSource, inputs: Sequence[str]) -> None:
+        super().check_kept(source, inputs)
+        folders = {part for path in self.paths(inputs) for part in path.parts[:-1]}
+        for name in source.kept:
+            if any(folder.startswith(f"{name}=") for folder in folders):
+                raise ValueError(
+                    f"column {name!r} is in the names of the folders, so the label files cannot have it too: leave it "
+                    "out, or name a single file for the labels"
+                )
 
     def opened(self, inputs: Sequence[str], names: Names) -> AbstractContextManager[LabelWriter]:
         return _FolderWriter(self.paths(inputs), names)
