@@ -62,9 +62,11 @@ class CsvTable(FileTable):
 
     def _look(self) -> None:
         """Finds the separator, and whether there are spaces around values."""
+        self._has_spaces = False
         begin = self._text.begin(_SAMPLE)
         if self.parsing.comment is not None:
-            begin = CommentRemover(self.parsing.comment)(begin, len(begin) < _SAMPLE)
+            with self._text.reading():
+                begin = self._stream()[0].read(_SAMPLE)
         if len(begin) == _SAMPLE:  # the last line may be cut off
             begin = begin[: begin.rfind(b"\n") + 1] or begin
         usual = "\t" if self.file.suffix.startswith(".tsv") else ","
