@@ -4,8 +4,8 @@
     python -m benchmarks.studies.memory --kinds parquet --columns 384      some of them
     python -m benchmarks.studies.memory --render                           the table of the last run, again
 
-Every run is a process of its own that clusters normally distributed rows, without a limit on the number of features, and
-writes the labels. The peak is what the system reports as its largest resident memory; pages of mapped files count. The
+Every run is a process of its own that clusters normally distributed rows, without a limit on the number of features,
+and writes the labels and the model. The peak is what the system reports as its largest resident memory; pages of mapped files count. The
 raw rows go to --output, and docs/command-line.md holds the table that is made from them.
 """
 
@@ -83,7 +83,7 @@ def write_feather(path: Path, rows: int, columns: int) -> None:
     import pyarrow as pa
     from pyarrow import feather
 
-    feather.write_feather(pa.Table.from_batches(batches(rows, columns)), str(path))
+    feather.write_feather(pa.Table.from_batches(batches(rows, columns)).combine_chunks(), str(path))
 
 
 KINDS: dict[str, Callable[[Path, int, int], None]] = {

@@ -52,7 +52,6 @@ VISIBLE_IN_THE_COMMAND_LINE = {
     },
     "contradicting options": {
         "cluster": "{rows} -k 2 --height 3",
-        "aggregate": "{rows} -o {new}.sb --prepare {preparation} --scale none",
         "prepare": "{preparation} -o {new}.sb --scale none",
         "cut": "{model} -k 2 --height 3",
         "report": "{model} -o {new}.html -k 2 --height 3",
@@ -137,6 +136,10 @@ OF_FILES_AND_DATA = {
         "cluster": "{rows} -k 501",
         "cut": "{model} -k 501",
         "report": "{model} -o {new}.html -k 501",
+    },
+    "an option that contradicts a file": {
+        "cluster": "{rows} -k 2 --prepare {preparation} --scale none",
+        "aggregate": "{rows} -o {new}.sb --prepare {preparation} --scale none",
     },
     "an output that exists": {
         "cluster": "{rows} -k 2 --model {model}",
