@@ -93,11 +93,11 @@ def _opened(label: str) -> Iterator[IO[bytes]]:
             _refuse_terminal(stream, label)
             yield stream
         return
-    stream = getattr(sys.stdin, "buffer", None)  # notebooks have none
-    if stream is None or stream.closed:
+    standard: IO[bytes] | None = getattr(sys.stdin, "buffer", None)  # notebooks have none
+    if standard is None or standard.closed:
         raise ValueError("- stands for the standard input, which is closed: name a file, or pipe rows into the command")
-    _refuse_terminal(stream, "-, the standard input,")
-    yield stream
+    _refuse_terminal(standard, "-, the standard input,")
+    yield standard
 
 
 def _refuse_terminal(stream: IO[bytes], label: str) -> None:
