@@ -144,13 +144,18 @@ def _named(given: str | os.PathLike[str]) -> list[Path]:
 
 
 def _files_of(given: str | os.PathLike[str], format: str | None) -> list[_Found]:
-    if is_stream(given):
+    if os.fspath(given) == STANDARD_INPUT:
         return [_Found(given, _suffix_to_read(given, format), True)]
+    matches = _matches(given)
+    if not matches:
+        raise FileNotFoundError(f"{os.fspath(given)}: there is no such file or folder")
     return [
         found
-        for match in _named(given)
+        for match in matches
         for found in (
-            _files_below(match, format) if match.is_dir() else [_Found(match, _suffix_to_read(match, format), False)]
+            _files_below(match, format)
+            if match.is_dir()
+            else [_Found(match, _suffix_to_read(match, format), is_stream(match))]
         )
     ]
 
