@@ -5,8 +5,8 @@
     python -m benchmarks.studies.memory --render                           the table of the last run, again
 
 Every run is a process of its own that clusters normally distributed rows, without a limit on the number of features,
-and writes the labels and the model. The peak is what the system reports as its largest resident memory; pages of mapped files count. The
-raw rows go to --output, and docs/command-line.md holds the table that is made from them.
+and writes the labels and the model. The peak is what the system reports as its largest resident memory; pages of mapped
+files count. The raw rows go to --output, and docs/command-line.md holds the table that is made from them.
 """
 
 import argparse

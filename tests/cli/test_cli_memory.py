@@ -85,7 +85,8 @@ def test_the_limit_is_kept_for_wide_rows_or_refused_with_the_size_that_keeps_it(
     done = run("aggregate", path, "-o", tmp_path / "rows.sb", "--max-memory", limit, "--json")
     if done.returncode:
         found = re.fullmatch(r"Error: .*--max-memory.* take at least (\d+) MB; allow more\n", done.stderr)
-        assert done.returncode == 1 and found
+        assert done.returncode == 1
+        assert found
         limit = int(found[1]) * 1_000_000 + 1_000_000
         done = run("aggregate", path, "-o", tmp_path / "rows.sb", "--max-memory", limit, "--json")
     assert done.returncode == 0, done.stderr
@@ -99,7 +100,8 @@ def test_the_same_limit_gives_the_same_features(tmp_path):
         assert done.returncode == 0, done.stderr
     one, two = (ClusterFeatures.load(tmp_path / name) for name in ("one.sb", "two.sb"))
     assert len(one) < WIDE[384]  # the limit decides
-    assert np.array_equal(one.mean, two.mean) and np.array_equal(one.sse, two.sse)
+    assert np.array_equal(one.mean, two.mean)
+    assert np.array_equal(one.sse, two.sse)
 
 
 def test_features_that_do_not_fit_are_refused_with_what_they_take(tmp_path):

@@ -87,6 +87,10 @@ OF_FILES_AND_DATA = {
         "cluster": "{rows} -k 2 --prepare {none}.sb",
         "aggregate": "{rows} -o {new}.sb --prepare {none}.sb",
     },
+    "options that contradict a file": {
+        "cluster": "{rows} -k 2 --prepare {preparation} --scale none",
+        "aggregate": "{rows} -o {new}.sb --prepare {preparation} --scale none",
+    },
     "rows given twice": {
         "cluster": "{rows} {rows} -k 2",
         "prepare": "{rows} {rows} -o {new}.sb",
