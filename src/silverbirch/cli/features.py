@@ -60,7 +60,7 @@ def aggregate(
     """
     reading = Reading.of(inputs, choosing, parsing, preparing, prepare, allow_overlap)
     with usage():
-        model = AggregateModel(n_jobs=jobs, **asdict(aggregating), metric=reading.preparation.metric)
+        model = AggregateModel(n_jobs=jobs, **asdict(aggregating) | {"metric": reading.preparation.metric})
         tree = model._new_tree()  # checks the parameters before anything is read
     outputs = Outputs({"features": out, "record": record}, force)
     parameters = (

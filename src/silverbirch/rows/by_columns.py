@@ -82,7 +82,7 @@ def _block(
     # One array for all numbers: many small ones among the memory of the reader would keep that from being freed.
     numbers: Any = np.empty((len(names), stop - start), wanted.dtype)
     kind = pa.from_numpy_dtype(wanted.dtype)
-    arrays = []
+    arrays: list[Any] = []
     for group in blocks.groups(names):
         for name, array in zip(group, read(group, start, stop), strict=True):
             if name in plain:

@@ -131,7 +131,8 @@ def _column_bytes(file: Any, column: Any) -> int:
 def _page_bytes(file: Any, offset: int) -> int:
     """The size of a page without compression, from its header: type and size are its first fields, as varints."""
     file.seek(offset)
-    header, values, place = file.read(32), [], 0
+    header, place = file.read(32), 0
+    values: list[int] = []
     while len(values) < 2 and header[place : place + 1] == b"\x15":  # a 32-bit number with the next field id
         value = shift = 0
         while True:
