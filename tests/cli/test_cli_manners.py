@@ -49,7 +49,6 @@ def wrong_usage(rows, model, folder):
         "a linkage that is none": ["cluster", rows, "-k", "3", "--linkage", "warp"],
         "a linkage of another mode": ["cluster", rows, "-k", "3", "--linkage", "radius"],
         "a memory that is none": ["cluster", rows, "-k", "3", "--max-memory", "lots"],
-        "a memory below the program's": ["cluster", rows, "-k", "3", "--max-memory", "20MB"],
         "threads that cannot be": ["cluster", rows, "-k", "3", "-j", "0"],
         "labels of features": ["cluster", folder / "all.sb", "-k", "3", "--labels", folder / "l.npy"],
         "features and rows": ["cluster", folder / "all.sb", rows, "-k", "3"],

@@ -141,6 +141,11 @@ OF_FILES_AND_DATA = {
         "cut": "{model} -k 501",
         "report": "{model} -o {new}.html -k 501",
     },
+    "less memory than the rows need": {
+        "cluster": "{rows} -k 2 --max-memory 20MB",
+        "aggregate": "{rows} -o {new}.sb --max-memory 20MB",
+        "merge": "{features} -o {new}.sb --max-memory 20MB",
+    },
     "an option that contradicts a file": {
         "cluster": "{rows} -k 2 --prepare {preparation} --scale none",
         "aggregate": "{rows} -o {new}.sb --prepare {preparation} --scale none",
