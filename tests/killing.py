@@ -74,9 +74,12 @@ def main():
         assert killed < 20 * job["kills"]
         if attempt([*arguments, *resumable], chance.uniform(0, usual)) or is_complete(folders[-1]):
             arguments = next_arguments()
+            usual *= 0.9  # the machine may be faster now, or slower
         else:
             killed += 1
-            with_file += os.path.exists(job["file"])
+            left = os.path.exists(job["file"])
+            with_file += left
+            usual *= 1 if left else 1.05
     assert attempt([*arguments, *resumable])
     print(json.dumps({"kills": killed, "with_file": with_file, "folders": folders}))
 

@@ -162,7 +162,7 @@ def test_the_command_line_clusters_the_features_of_a_saved_model_by_its_metric(m
     arguments = ["-k", 4, "--linkage", "average", "--model", tmp_path / "again.sb"]
     mixed = silverbirch("cluster", tmp_path / "model.sb", tmp_path / "others.sb", *arguments)
     assert mixed.exit_code == 1
-    assert "another metric" in mixed.stderr
+    assert "--metric was euclidean" in mixed.stderr
     assert silverbirch("cluster", tmp_path / "model.sb", *arguments).exit_code == 0
     again = sb.load(tmp_path / "again.sb")
     assert again.metric == metric

@@ -162,6 +162,9 @@ def test_a_journal_that_cannot_be_written_does_not_stop_the_pass(rows, model, tm
     assert len(told) == 1
     assert "the run goes on" in told[0]
     assert process.stored == ({}, {})
+    resumed = Labelling(Journal(tmp_path / "leaves"))
+    resumed.resume(*process.stored)
+    assert resumed.rows == 0
 
 
 def test_both_passes_are_stored_and_resumed_as_one(rows, model, tmp_path, monkeypatch):

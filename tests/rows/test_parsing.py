@@ -162,11 +162,17 @@ def test_lines_within_quotes_are_no_comments_and_quotes_within_comments_open_not
     assert (chunk.rows.ravel().tolist(), chunk.ids.to_pylist()) == ([1, 3], ["a\n# b", "d"])
 
 
-def test_spaces_around_a_missing_value_far_down_are_left_out_too(tmp_path):
-    (tmp_path / "rows.csv").write_text("x,y\n" + "3,4\n" * 400_000 + "5, NA\n 6 , 7\n")
+def test_the_separator_is_found_behind_any_number_of_comments(tmp_path):
+    (tmp_path / "rows.csv").write_text("# more and more\n" * 100_000 + "x;y\n1;2\n")
+    assert all_rows(sb.read_chunks(tmp_path / "rows.csv", comment="#")).tolist() == [[1, 2]]
+
+
+@pytest.mark.parametrize("count", [10, 50_000, 400_000])
+def test_spaces_around_a_missing_value_are_left_out_however_far_down(count, tmp_path):
+    (tmp_path / "rows.csv").write_text("x,y\n" + "3,4\n" * count + "5, NA\n 6 , 7\n")
     rows = all_rows(sb.read_chunks(tmp_path / "rows.csv"))
     np.testing.assert_array_equal(rows[-2:], [[5, np.nan], [6, 7]])
-    assert len(rows) == 400_002
+    assert len(rows) == count + 2
 
 
 @pytest.mark.parametrize("decimal", [".", ","])

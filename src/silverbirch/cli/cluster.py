@@ -88,7 +88,7 @@ def cluster(
     with resumable(resuming):
         rows = inputs if len(inputs) <= _MOST_INPUTS and "-" not in inputs and not of_features else ["INPUT"]
         cut = words_of(cutting) if cutting.is_given and not cutting.choose_k else ["-k", "K"]
-        later = [*rows, *cut, *words_of(parsing), *words_of(replace(labelling, labels="FILE"))]
+        later = [*rows, *cut, *words_of(parsing), *words_of(replace(labelling, labels="FILE", labels_format=None))]
         state = _cluster_features(job, cutting) if of_features else _cluster_rows(job, cutting, later)
     if job.model._is_cut:
         say_clusters(job.voice, job.record, state, job.model)

@@ -53,7 +53,10 @@ def cut(
         bool, typer.Option("--no-ids", rich_help_panel=options.INPUT, help="Do not read the id column of the model.")
     ] = False,
     new_model: Annotated[
-        Path | None, typer.Option("--model", rich_help_panel=options.OUTPUT, help="The model with the new cut.")
+        Path | None,
+        typer.Option(
+            "--model", metavar="FILE", rich_help_panel=options.OUTPUT, help="Write the model with the new cut."
+        ),
     ] = None,
     page: options.Page = None,
     record: options.RecordFile = None,
@@ -126,7 +129,12 @@ def report(
     out: options.Out,
     cutting: Cutting,
     record: Annotated[
-        Path | None, typer.Option(help="The file of `cluster --record`; adds times and memory to the report.")
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            rich_help_panel=options.INPUT,
+            help="The file of `cluster --record`; adds times and memory to the report.",
+        ),
     ] = None,
     force: options.Force = False,
 ) -> None:
@@ -151,7 +159,7 @@ def info(
             metavar="FILE", help="A file of a model, features, a tree, a dendrogram, a preparation or a checkpoint."
         ),
     ],
-    as_json: options.Json = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ) -> None:
     """Print what a file holds.
 

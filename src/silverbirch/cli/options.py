@@ -347,21 +347,32 @@ Keep = Annotated[
 ]  # fmt: skip
 Model = Annotated[
     Path | None,
-    typer.Option(rich_help_panel=OUTPUT, help="Write the model, for `cut`, `report`, `info` and silverbirch.load."),
+    typer.Option(
+        metavar="FILE",
+        rich_help_panel=OUTPUT,
+        help="Write the model, for `cut`, `report`, `info` and silverbirch.load.",
+    ),
 ]
-Page = Annotated[Path | None, typer.Option("--report", rich_help_panel=OUTPUT, help="Write a report as one HTML file.")]
+Page = Annotated[
+    Path | None,
+    typer.Option("--report", metavar="FILE", rich_help_panel=OUTPUT, help="Write a report as one HTML file."),
+]
 RecordFile = Annotated[
     Path | None,
     typer.Option(
-        "--record", rich_help_panel=OUTPUT, help="Write a record of the run as JSON: counts, times, versions."
+        "--record",
+        metavar="FILE",
+        rich_help_panel=OUTPUT,
+        help="Write a record of the run as JSON: counts, times, versions.",
     ),
 ]
-Out = Annotated[Path, typer.Option("--out", "-o", rich_help_panel=OUTPUT, help="The file to write.")]
+Out = Annotated[Path, typer.Option("--out", "-o", metavar="FILE", rich_help_panel=OUTPUT, help="The file to write.")]
 Force = Annotated[bool, typer.Option("--force", rich_help_panel=OUTPUT, help="Overwrite existing files.")]
 CheckpointFile = Annotated[
     Path | None,
     typer.Option(
         "--checkpoint",
+        metavar="FILE",
         rich_help_panel=RUN,
         help="Store the state of the run in this file. The same command resumes a run that was killed.",
     ),
@@ -411,8 +422,9 @@ class Preparing:
     scale: Scale = None
     metric: Metric = None
 
+    @property
     def given(self) -> dict[str, Any]:
-        """The options that are given, by name."""
+        """The options that are given."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 

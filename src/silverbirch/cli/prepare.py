@@ -24,7 +24,7 @@ from .summary import say_preparation
 RowsOrPreparations = Annotated[
     list[str],
     typer.Argument(
-        metavar="INPUT…", help="Files or folders of rows, as `cluster` takes them; or of what `prepare` wrote (.sb)."
+        metavar="INPUT", help="Files or folders of rows, as `cluster` takes them; or of what `prepare` wrote (.sb)."
     ),
 ]
 

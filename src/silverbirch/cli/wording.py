@@ -41,6 +41,7 @@ OPTIONS = {
     "missing": "--missing",
     "scale": "--scale",
     "metric": "--metric",
+    "prepare": "--prepare",
     "projection": "--projection",
     "max_leaves": "--max-leaves",
     "max_memory": "--max-memory",

@@ -129,7 +129,8 @@ class Labelling:
         return 0 if self._journal is None else self._journal.count
 
     def resume(self, state: dict[str, Any], arrays: container.Arrays) -> None:
-        self._stored = ({"leaves": state["leaves"], "journal": Journal.checked(state["journal"])}, arrays)
+        if "leaves" in state:  # not if the journal could not be written
+            self._stored = ({"leaves": state["leaves"], "journal": Journal.checked(state["journal"])}, arrays)
 
 
 class BothPasses:
@@ -149,8 +150,7 @@ class BothPasses:
 
     def resume(self, state: dict[str, Any], arrays: container.Arrays) -> None:
         self._aggregation.resume(state, arrays)
-        if labelling := state.get("labelling"):
-            self._labelling.resume(labelling, container.under("labelling", arrays))
+        self._labelling.resume(state.get("labelling", {}), container.under("labelling", arrays))
 
 
 def leaves_digest(model: AggregateModel, preparation: Preparation) -> str:
@@ -158,5 +158,5 @@ def leaves_digest(model: AggregateModel, preparation: Preparation) -> str:
     how, columns = preparation.to_state()
     digest = hashlib.sha256(repr(how).encode())
     for array in (model.features_.mean, *columns.values()):
-        digest.update(np.ascontiguousarray(array).tobytes())
+        digest.update(np.ascontiguousarray(array).data)
     return digest.hexdigest()

@@ -93,10 +93,11 @@ def _opened(label: str) -> Iterator[IO[bytes]]:
             _refuse_terminal(stream, label)
             yield stream
         return
-    if sys.stdin is None or sys.stdin.closed:
+    standard: IO[bytes] | None = getattr(sys.stdin, "buffer", None)  # notebooks have none
+    if standard is None or standard.closed:
         raise ValueError("- stands for the standard input, which is closed: name a file, or pipe rows into the command")
-    _refuse_terminal(sys.stdin.buffer, "-, the standard input,")
-    yield sys.stdin.buffer
+    _refuse_terminal(standard, "-, the standard input,")
+    yield standard
 
 
 def _refuse_terminal(stream: IO[bytes], label: str) -> None:
@@ -105,11 +106,5 @@ def _refuse_terminal(stream: IO[bytes], label: str) -> None:
 
 
 def is_stream(given: str | os.PathLike[str]) -> bool:
-    """Whether a path is the standard input, a pipe or a device, which can be read only once."""
-    if os.fspath(given) == STANDARD_INPUT:
-        return True
-    try:
-        mode = os.stat(given).st_mode
-    except (OSError, ValueError):
-        return False
-    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+    """Whether a file is a pipe or a device, which can be read only once."""
+    return not stat.S_ISREG(os.stat(given).st_mode)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -144,13 +144,15 @@ def _named(given: str | os.PathLike[str]) -> list[Path]:
 
 
 def _files_of(given: str | os.PathLike[str], format: str | None) -> list[_Found]:
-    if is_stream(given):
+    if os.fspath(given) == STANDARD_INPUT:
         return [_Found(given, _suffix_to_read(given, format), True)]
     return [
         found
         for match in _named(given)
         for found in (
-            _files_below(match, format) if match.is_dir() else [_Found(match, _suffix_to_read(match, format), False)]
+            _files_below(match, format)
+            if match.is_dir()
+            else [_Found(match, _suffix_to_read(match, format), is_stream(match))]
         )
     ]
 
@@ -209,20 +211,21 @@ def _known(dot: str = ".") -> str:
     return f"{', '.join(plain)}; text files also {', '.join(COMPRESSIONS)}"
 
 
-def place_below(path: Path, given: Sequence[str | os.PathLike[str]]) -> Path:
-    """The path of a file, without its suffix, below the given folder or the fixed part of the pattern that names it.
+def places_below(paths: Iterable[Path], given: Sequence[str | os.PathLike[str]]) -> Iterator[Path]:
+    """The path of each file, without its suffix, below the given folder or the fixed part of the pattern it is from.
 
     A file that is given itself has its name only.
     """
-    roots = [path.parent] if any(path == Path(one) for one in given) else []
-    roots += [Path(one) for one in given if Path(one).is_dir()]
-    roots += [_fixed_part(one) for one in given]
-    below = path.relative_to(next((root for root in roots if path.is_relative_to(root)), path.parent))
-    return below.with_name(below.name[: len(below.name) - len(_suffix(path) or "")])
+    files = {Path(one) for one in given}
+    folders = {path if path.is_dir() else _fixed_part(path) for path in files}
+    for path in paths:
+        root = path.parent if path in files else next((one for one in path.parents if one in folders), path.parent)
+        below = path.relative_to(root)
+        yield below.with_name(below.name[: len(below.name) - len(_suffix(path) or "")])
 
 
-def _fixed_part(pattern: str | os.PathLike[str]) -> Path:
+def _fixed_part(pattern: Path) -> Path:
     """The folder before the first part with a wildcard."""
-    parts = Path(pattern).parts
+    parts = pattern.parts
     count = next((number for number, part in enumerate(parts) if glob.has_magic(part)), len(parts))
     return Path(*parts[:count])

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, Protocol, cast
 import numpy as np
 
 from ...rows import RowSource
-from ...rows.paths import place_below
+from ...rows.paths import places_below
 from ...storage.atomic import AnyPath, check_free, new_file
 from .formats import SUFFIXES, LabelFormat, Labels, Names, check_types, format_of, suffix_of
 
@@ -111,7 +111,7 @@ class LabelFolder(LabelTarget):
         for name in inputs:
             if not Path(name).is_file():
                 raise ValueError(f"the labels of {name} have no place in a folder, because it is no file: name a file")
-            place = place_below(Path(name), self.read)
+        for name, place in zip(inputs, places_below(map(Path, inputs), self.read), strict=True):
             path = self.folder / place.with_name(place.name + self.suffix)
             if path in found:
                 raise ValueError(

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 _BLOCK, _FIRST_BLOCK, _LONGEST_BLOCK = 1 << 18, 1 << 20, 1 << 28
 _LINES = 16  # a block has room for this many lines as long as the first: each column of each block takes time
 _READ_AHEAD, _LONG_VALUE, _ARRAY_BYTES = 100, 20, 1000  # blocks; bytes of the text of a number; measured
-_SAMPLE = 1 << 16  # bytes that show the separator
 _VALUES = 1000  # of a column of text, to see whether they are numbers with another decimal mark
 _NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", SPACES: "spaces"}
 
@@ -62,10 +61,12 @@ class CsvTable(FileTable):
 
     def _look(self) -> None:
         """Finds the separator, and whether there are spaces around values."""
-        begin = self._text.begin(_SAMPLE)
+        self._has_spaces = False
+        begin = self._text.begin(_FIRST_BLOCK)
         if self.parsing.comment is not None:
-            begin = CommentRemover(self.parsing.comment)(begin, len(begin) < _SAMPLE)
-        if len(begin) == _SAMPLE:  # the last line may be cut off
+            with self._text.reading():
+                begin = self._stream()[0].read(_FIRST_BLOCK)
+        if len(begin) == _FIRST_BLOCK:  # the last line may be cut off
             begin = begin[: begin.rfind(b"\n") + 1] or begin
         usual = "\t" if self.file.suffix.startswith(".tsv") else ","
         self._separator = self.parsing.separator or found_separator(begin, usual, self.parsing.decimal)

@@ -47,7 +47,9 @@ def is_number(text: str) -> bool:
 
 
 def has_spaces(text: bytes, separator: str) -> bool:
-    """Whether there are spaces around values that are not quoted."""
+    """Whether there are spaces around values that are not quoted, in the lines at the begin of a file."""
+    if b" " not in text and (separator == "\t" or b"\t" not in text):
+        return False
     mark, space = re.escape(separator.encode()), _space(separator)
     found = re.search(rb"(?m)%b%b|%b%b|^%b|%b\r?$" % (space, mark, mark, space, space, space), _unquoted(text))
     return found is not None

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from ...wording import parameter
 from ..columns import Field, Wanted, without_first
-from ..table import FileTable, needed
+from ..source import ReadingBytes
+from ..table import FileTable, needed, released
 from .text import TextFile, with_compressions
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _BLOCK, _FIRST_BLOCK, _LONGEST_BLOCK = 1 << 20, 1 << 20, 1 << 28
+_READING_BYTES, _COLUMN_BYTES = 20 << 20, 8 << 10  # measured, for blocks of this size
 _WHOLE, _NUMBER, _FLAG, _TEXT, _MOMENT = "whole number", "number", "boolean", "text", "timestamp"
 _LIST, _OTHER_LIST, _OBJECT = "list of numbers", "list", "object"
 _IS_MOMENT = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:?\d\d)?)?")
@@ -82,9 +84,14 @@ class JsonLinesTable(FileTable):
                     "or of lists of numbers can"
                 )
 
+    def reading_bytes(self, wanted: Wanted, chunk_rows: int) -> ReadingBytes:
+        taken = _READING_BYTES + _COLUMN_BYTES * len(self.fields)
+        return ReadingBytes(taken, taken)
+
     def batches(self, wanted: Wanted, begin: int, chunk_rows: int) -> Iterator[pa.RecordBatch]:
-        read = self._noting_bytes(self._batches(wanted), lambda _: self._bytes_read())
-        yield from without_first(read, begin)
+        with released():
+            read = self._noting_bytes(self._batches(wanted), lambda _: self._bytes_read())
+            yield from without_first(read, begin)
 
     def _batches(self, wanted: Wanted) -> Iterator[pa.RecordBatch]:
         pa, reader = needed("pyarrow"), needed("pyarrow.json")

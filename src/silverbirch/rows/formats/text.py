@@ -68,7 +68,7 @@ class TextFile:
         """The first bytes of the text, and no more than that."""
         with self.reading():
             text: bytes = self.open()[0].read(size)
-        if b"\0" in text:
+        if b"\0" in text[:1000]:
             raise ValueError(
                 f"{self._file.label} holds zero bytes, which are no text: name its encoding if it is UTF-16, by "
                 f"{parameter('read_chunks().encoding', 'utf-16-le')} or utf-16-be"
