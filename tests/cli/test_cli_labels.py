@@ -14,7 +14,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from commands import silverbirch
+from commands import done, silverbirch
 
 ROWS = 900
 
@@ -43,12 +43,6 @@ def table(frame, tmp_path):
 def model(table, tmp_path):
     done("cluster", table, "-k", 3, "--columns", "x,y", "--model", tmp_path / "run.sb")
     return tmp_path / "run.sb"
-
-
-def done(*arguments):
-    result = silverbirch(*arguments)
-    assert result.exit_code == 0, result.stderr
-    return result
 
 
 def words(text):
