@@ -1,6 +1,6 @@
 """How much memory `silverbirch cluster --max-memory` takes, for every kind of file, narrow and wide.
 
-    python -m benchmarks.studies.memory                                    all kinds and widths; takes half an hour
+    python -m benchmarks.studies.memory                                    all kinds and widths; takes some minutes
     python -m benchmarks.studies.memory --kinds parquet --columns 384      some of them
     python -m benchmarks.studies.memory --render                           the table of the last run, again
 
@@ -24,8 +24,8 @@ import numpy as np
 from benchmarks import machine, markdown, runner
 from silverbirch.checks import as_bytes
 
-ROWS = {2: 2_000_000, 16: 500_000, 384: 100_000, 2000: 20_000}
-LIMITS = ("192MB", "256MB", "512MB")
+ROWS = {2: 2_000_000, 16: 100_000, 384: 20_000, 2000: 5_000}
+LIMITS = ("192MB", "256MB")
 PAGE = runner.ROOT / "docs" / "command-line.md"
 
 
