@@ -88,10 +88,8 @@ def cut(
     voice = Voice(talking, to_stderr=labelling.to_stdout)
     estimator, state = read_model(model)
     id_column = None if no_ids else id_column or state.id_column
-    source = None
-    if inputs:
-        chosen: dict[str, Any] = {"columns": state.to_read, "id_column": id_column, "times": state.times}
-        source = read_chunks(inputs, **chosen, keep=labelling.kept, **asdict(parsing))
+    source = _rows_for(state, inputs, id_column, parsing, labelling.kept) if inputs else None
+    if source is not None:
         stay_within_to_label(max_memory, source, estimator)
     whole = Record("cut", cutting.parameters(), [{"name": str(model)}, *({"name": name} for name in inputs or [])])
     with resumable(resuming):
@@ -102,12 +100,7 @@ def cut(
         stored.begin(input_names(source), [] if overwritten else [str(model)])
         if source is not None:
             outputs.check_kept(source)
-        with whole.phase("cut"):
-            suggestion = cutting.apply(estimator.set_params(n_jobs=jobs))
-        say_suggestion(voice, suggestion)
-        _require_number(suggestion)
-        whole.counts |= {"rows": estimator.tree_.n_points, "features": len(estimator.features_)}
-        add_cut(whole, estimator, suggestion)
+        _cut(estimator.set_params(n_jobs=jobs), cutting, whole, voice)
         whole.outputs = outputs.wanted()
         if new_model is not None:
             write_model(new_model, estimator, state)
@@ -194,6 +187,23 @@ def _check_rows(are_given: bool, parsing: options.Parsing, labelling: options.La
         raise ValueError("--keep names columns of rows, but no rows are given: name their files after the model")
     if parsing.given and not are_given:
         raise ValueError("no rows are given, but options that say how to read them: name files of rows")
+
+
+def _rows_for(
+    state: RunState, inputs: list[str], id_column: str | None, parsing: options.Parsing, kept: tuple[str, ...]
+) -> RowSource:
+    """The rows, with the columns that the model is of."""
+    chosen: dict[str, Any] = {"columns": state.to_read, "id_column": id_column, "times": state.times, "keep": kept}
+    return read_chunks(inputs, **chosen, **asdict(parsing))
+
+
+def _cut(model: AggregateModel, cutting: Cutting, record: Record, voice: Voice) -> None:
+    with record.phase("cut"):
+        suggestion = cutting.apply(model)
+    say_suggestion(voice, suggestion)
+    _require_number(suggestion)
+    record.counts |= {"rows": model.tree_.n_points, "features": len(model.features_)}
+    add_cut(record, model, suggestion)
 
 
 def _label_features(target: LabelTarget, model: AggregateModel) -> None:
