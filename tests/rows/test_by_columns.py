@@ -92,3 +92,11 @@ def test_the_size_of_a_page_is_found_in_its_header(tmp_path):
     with pq.ParquetFile(path) as file:
         size = file.metadata.row_group(0).column(0).total_uncompressed_size
     assert read_chunks(path).reading_bytes().usual >= size
+
+
+def test_a_file_without_row_groups_takes_its_metadata_only(tmp_path):
+    schema = pa.schema({"x": pa.float64()})
+    pq.ParquetWriter(tmp_path / "0.parquet", schema).close()
+    pq.write_table(pa.table({"x": np.arange(100.0)}), tmp_path / "1.parquet")
+    both, one = read_chunks(tmp_path), read_chunks(tmp_path / "1.parquet")
+    assert both.reading_bytes() == one.reading_bytes()

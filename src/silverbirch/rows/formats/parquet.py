@@ -88,9 +88,11 @@ class ParquetTable(FileTable):
     def reading_bytes(self, wanted: Wanted, chunk_rows: int) -> ReadingBytes:
         with reading(self.label), self._file() as file:
             metadata = file.metadata
-            largest = max(range(metadata.num_row_groups), key=lambda number: metadata.row_group(number).total_byte_size)
-            part, usual = self._part(metadata, largest, wanted)
             held = _OF_METADATA * metadata.serialized_size
+            sizes = [metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups)]
+            if not sizes:
+                return ReadingBytes(held, held)
+            part, usual = self._part(metadata, sizes.index(max(sizes)), wanted)
         return ReadingBytes(min(usual, part.least_bytes(chunk_rows)) + held, usual + held)
 
     def _part(self, metadata: Any, number: int, wanted: Wanted) -> tuple[Part, int]:
