@@ -22,7 +22,7 @@ from ..pipeline.sources import abridged
 from ..rows import RowSource, read_chunks
 from ..storage import container
 from ..storage.loading import restored
-from . import options
+from . import groups, options
 from .console import Voice, usage
 from .cutting import CUTS, Cutting
 from .facts import file_facts
@@ -43,10 +43,10 @@ Rows = Annotated[
 def cut(
     model: ModelFile,
     cutting: Cutting,
-    parsing: options.Parsing,
-    labelling: options.Labelling,
-    resuming: options.Resuming,
-    talking: options.Talking,
+    parsing: groups.Parsing,
+    labelling: groups.Labelling,
+    resuming: groups.Resuming,
+    talking: groups.Talking,
     inputs: Rows = None,
     id_column: options.IdColumn = None,
     no_ids: Annotated[
@@ -158,7 +158,7 @@ def info(
 
     Example: silverbirch info run.sb
     """
-    voice = Voice(options.Talking(as_json=as_json))
+    voice = Voice(groups.Talking(as_json=as_json))
     facts = file_facts(file)
     voice.table([(name, "not cut" if value is None else _text(value)) for name, value in facts.items()])
     voice.give(facts)
@@ -179,7 +179,7 @@ def _require_number(suggestion: Suggestion | None) -> None:
         raise ValueError(f"there is no clear number of clusters: {suggestion.reason}; give -k or --height")
 
 
-def _check_rows(are_given: bool, parsing: options.Parsing, labelling: options.Labelling) -> None:
+def _check_rows(are_given: bool, parsing: groups.Parsing, labelling: groups.Labelling) -> None:
     """Raises ValueError for rows without labels, and for options about rows without rows."""
     if are_given and labelling.labels is None:
         raise ValueError("rows are given but no file for their labels: add --labels")
@@ -190,7 +190,7 @@ def _check_rows(are_given: bool, parsing: options.Parsing, labelling: options.La
 
 
 def _rows_for(
-    state: RunState, inputs: list[str], id_column: str | None, parsing: options.Parsing, kept: tuple[str, ...]
+    state: RunState, inputs: list[str], id_column: str | None, parsing: groups.Parsing, kept: tuple[str, ...]
 ) -> RowSource:
     """The rows, with the columns that the model is of."""
     chosen: dict[str, Any] = {"columns": state.to_read, "id_column": id_column, "times": state.times, "keep": kept}
