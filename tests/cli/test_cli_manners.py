@@ -49,7 +49,6 @@ def wrong_usage(rows, model, folder):
         "a linkage that is none": ["cluster", rows, "-k", "3", "--linkage", "warp"],
         "a linkage of another mode": ["cluster", rows, "-k", "3", "--linkage", "radius"],
         "a memory that is none": ["cluster", rows, "-k", "3", "--max-memory", "lots"],
-        "a memory below the program's": ["cluster", rows, "-k", "3", "--max-memory", "20MB"],
         "threads that cannot be": ["cluster", rows, "-k", "3", "-j", "0"],
         "labels of features": ["cluster", folder / "all.sb", "-k", "3", "--labels", folder / "l.npy"],
         "features and rows": ["cluster", folder / "all.sb", rows, "-k", "3"],
@@ -255,7 +254,7 @@ def test_help_fits_the_terminal_and_shows_no_type_of_python(command, columns):
         app, [*command, "--help"]
     )
     assert result.exit_code == 0
-    assert not re.search(r"<(bool|list|int|float|str)\b", result.stdout)
+    assert not re.search(r"<(bool|list|int|float|str|path)\b", result.stdout)
     assert "\x1b" not in result.stdout
     assert max(map(len, result.stdout.splitlines())) <= columns
     panels = re.findall(r"╭─ ([\w ]+?) ─", result.stdout)
@@ -263,11 +262,10 @@ def test_help_fits_the_terminal_and_shows_no_type_of_python(command, columns):
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_help_with_an_example_or_a_story(command):
+def test_every_command_has_help_with_an_example(command):
     result = silverbirch(command, "--help")
     assert result.exit_code == 0
-    assert "Usage:" in result.stdout
-    assert len(result.stdout.splitlines()) > 10
+    assert re.search(rf"Examples?:\s+silverbirch {command} ", result.stdout)
 
 
 def test_the_commands_are_those_of_the_contract():
@@ -276,11 +274,7 @@ def test_the_commands_are_those_of_the_contract():
     assert "--install-completion" in listed
 
 
-def test_the_shell_completes_names(monkeypatch):
-    from typer.testing import CliRunner
-
-    from silverbirch.cli import app
-
+def test_the_shell_completes_names():
     environment = {
         "_SILVERBIRCH_COMPLETE": "complete_bash",
         "COMP_WORDS": "silverbirch cluster rows.npy --linkage w",

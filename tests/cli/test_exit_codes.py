@@ -49,6 +49,7 @@ VISIBLE_IN_THE_COMMAND_LINE = {
         "cluster": "{rows} -k 2 --max-memory lots",
         "aggregate": "{rows} -o {new}.sb --max-memory lots",
         "merge": "{features} -o {new}.sb --max-memory lots",
+        "cut": "{model} -k 2 --max-memory lots",
     },
     "contradicting options": {
         "cluster": "{rows} -k 2 --height 3",
@@ -141,9 +142,10 @@ OF_FILES_AND_DATA = {
         "cut": "{model} -k 501",
         "report": "{model} -o {new}.html -k 501",
     },
-    "an option that contradicts a file": {
-        "cluster": "{rows} -k 2 --prepare {preparation} --scale none",
-        "aggregate": "{rows} -o {new}.sb --prepare {preparation} --scale none",
+    "less memory than the rows need": {
+        "cluster": "{rows} -k 2 --max-memory 20MB",
+        "aggregate": "{rows} -o {new}.sb --max-memory 20MB",
+        "merge": "{features} -o {new}.sb --max-memory 20MB",
     },
     "an output that exists": {
         "cluster": "{rows} -k 2 --model {model}",
@@ -181,6 +183,7 @@ OF_FILES_AND_DATA = {
         "prepare": "{rows} -o {new}.sb --checkpoint {model}",
         "aggregate": "{rows} -o {new}.sb --checkpoint {model}",
         "merge": "{features} -o {new}.sb --checkpoint {model}",
+        "cut": "{model} {rows} -k 2 --labels {new}.npy --checkpoint {features}",
     },
 }
 

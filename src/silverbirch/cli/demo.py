@@ -15,11 +15,17 @@ def demo(
     max_leaves: Annotated[
         int, typer.Option(metavar="NUMBER", min=2, help="Largest number of cluster features.")
     ] = 25_000,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")] = Path("demo-output"),
     seed: Annotated[int, typer.Option(metavar="NUMBER", help="Seed of the random data.")] = 0,
+    out: Annotated[
+        Path,
+        typer.Option("--out", "-o", metavar="FOLDER", rich_help_panel=options.OUTPUT, help="Folder for the results."),
+    ] = Path("demo-output"),
     force: options.Force = False,
 ) -> None:
-    """Generate a Gaussian mixture and cluster it; write labels, pictures and a report."""
+    """Generate a Gaussian mixture and cluster it; write labels, pictures and a report.
+
+    Example: silverbirch demo --rows 200000 -k 50
+    """
     with usage():
         if clusters > max_leaves:
             raise ValueError(f"-k {clusters} but at most {max_leaves} features: raise --max-leaves")

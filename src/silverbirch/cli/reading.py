@@ -11,7 +11,7 @@ from ..pipeline.shared_preparation import SharedPreparation
 from ..pipeline.sources import Fingerprint, content_of, with_contents
 from ..rows import RowSource, read_chunks
 from ..rows.paths import files_with, is_folder_with
-from .options import Choosing, Parsing, Preparing
+from .groups import Choosing, Parsing, Preparing
 from .summary import listed
 
 FEATURES = ".sb"  # the end of the names of features and preparations, where an input may also be rows
@@ -62,7 +62,7 @@ class Reading:
 
     @property
     def preparation(self) -> Preparation:
-        return Preparation(**self.preparing.given()) if self.shared is None else self.shared.preparation
+        return Preparation(**self.preparing.given) if self.shared is None else self.shared.preparation
 
     @property
     def is_plain(self) -> bool:
@@ -122,7 +122,7 @@ class SharedFile:
     def check(self, preparing: Preparing) -> None:
         """Raises ValueError if an option contradicts the file."""
         how = asdict(self.content.state.preparation)
-        for name, value in preparing.given().items():
+        for name, value in preparing.given.items():
             if value != how[name]:
                 raise ValueError(
                     f"--{name} {value} but {self.path} has --{name} {how[name]}: leave it out, or give it to "

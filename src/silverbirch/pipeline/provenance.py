@@ -72,7 +72,7 @@ class RunState:
             if chosen is not None and len(chosen) != n_dimensions:
                 raise ValueError(f"it names {len(chosen)} columns of {n_dimensions}")
         id_column = None if run["id_column"] is None else str(run["id_column"])
-        weight_column = run.get("weight_column")  # files of version 0.2 and earlier have neither it nor times
+        weight_column = run.get("weight_column")  # files of version 0.3 and earlier have neither it nor times
         times = as_flag(run.get("times", False), "times")
         preparation = Preparation.from_state(run["preparation"], under("run", arrays), n_dimensions, complete=complete)
         record = dict(run["record"])

@@ -146,12 +146,9 @@ def _named(given: str | os.PathLike[str]) -> list[Path]:
 def _files_of(given: str | os.PathLike[str], format: str | None) -> list[_Found]:
     if os.fspath(given) == STANDARD_INPUT:
         return [_Found(given, _suffix_to_read(given, format), True)]
-    matches = _matches(given)
-    if not matches:
-        raise FileNotFoundError(f"{os.fspath(given)}: there is no such file or folder")
     return [
         found
-        for match in matches
+        for match in _named(given)
         for found in (
             _files_below(match, format)
             if match.is_dir()
