@@ -64,8 +64,8 @@ def source_of(path, allowed=None):
 @pytest.mark.parametrize("begin", [0, 64, 1984])
 def test_blocks_of_columns_give_the_same_chunks_from_any_row_on(name, begin, table, tmp_path):
     WRITERS[name](table, tmp_path / name)
-    allowed = source_of(tmp_path / name).reading_bytes().least
-    for limit in (allowed, 3 * allowed):
+    least, usual = source_of(tmp_path / name).reading_bytes()
+    for limit in (least, 3 * least, int(0.9 * usual)):  # the last one is enough for the last row group, which is small
         chunks = source_of(tmp_path / name).chunks(Position(0, begin), with_ids=True)
         for chunk, other in zip(
             chunks, source_of(tmp_path / name, limit).chunks(Position(0, begin), with_ids=True), strict=True
