@@ -26,7 +26,9 @@ from silverbirch.checks import as_bytes
 
 ROWS = {2: 2_000_000, 16: 100_000, 384: 20_000, 2000: 5_000}
 LIMITS = ("192MB", "256MB")
+RESULTS = runner.RESULTS / "memory.jsonl"
 PAGE = runner.ROOT / "docs" / "command-line.md"
+BEGIN, END = "<!-- memory: begin -->", "<!-- memory: end -->"
 
 
 def batches(rows: int, columns: int, dtype: Any = np.float64, size: int = 1000) -> Iterator[Any]:
@@ -144,6 +146,15 @@ def _cell(row: dict[str, Any]) -> str:
     return f"{row['peak_memory_bytes'] / 1e6:,.0f} MB, {share:.0%}{' **passed**' if share > 1 else ''}"
 
 
+def write_page(rows: list[dict[str, Any]]) -> None:
+    """Puts the table between its marks in the docs."""
+    place = rows[-1]["machine"]
+    measured = f"Measured on {place['cpu']}, {place['cores']} cores, {place['system']}, Python {place['python']}."
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    _, _, after = rest.partition(END)
+    PAGE.write_text(f"{before}{BEGIN}\n{rendered(rows)}\n\n{measured}\n{END}{after}", encoding="utf-8")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
@@ -152,7 +163,7 @@ def main() -> None:
     parser.add_argument("--limits", nargs="+", default=LIMITS)
     parser.add_argument("--max-leaves", type=int, default=10_000_000)
     parser.add_argument("--folder", type=Path, help="keep the files here, for the next run")
-    parser.add_argument("--output", type=Path, default=runner.RESULTS / "memory.jsonl", help="the raw rows")
+    parser.add_argument("--output", type=Path, default=RESULTS, help="the raw rows")
     parser.add_argument("--append", action="store_true", help="keep the raw rows that are there")
     parser.add_argument("--render", action="store_true", help="only print the table of the raw rows")
     parser.add_argument("--make", nargs=4, help=argparse.SUPPRESS)
@@ -174,7 +185,10 @@ def main() -> None:
                     row.get("features", ""),
                     row.get("seconds", ""),
                 )
-    print(rendered([json.loads(line) for line in options.output.read_text(encoding="utf-8").splitlines()]))
+    rows = [json.loads(line) for line in options.output.read_text(encoding="utf-8").splitlines()]
+    print(rendered(rows))
+    if options.output == RESULTS:
+        write_page(rows)
 
 
 if __name__ == "__main__":

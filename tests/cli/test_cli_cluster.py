@@ -12,7 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
 import silverbirch as sb
-from commands import silverbirch
+from commands import done, silverbirch
 from silverbirch.pipeline.labelling import Labelling
 
 NAMES = list("xyz")
@@ -33,12 +33,6 @@ def frame():
 def table(frame, tmp_path):
     frame.to_parquet(tmp_path / "rows.parquet", row_group_size=700)
     return tmp_path / "rows.parquet"
-
-
-def done(*arguments):
-    result = silverbirch(*arguments)
-    assert result.exit_code == 0, result.stderr
-    return result
 
 
 def as_npy(frame, path):

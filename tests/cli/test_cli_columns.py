@@ -9,19 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import silverbirch as sb
-from commands import silverbirch
-
-
-def done(*arguments):
-    result = silverbirch(*arguments)
-    assert result.exit_code == 0, result.stderr
-    return result
-
-
-def refused(*arguments):
-    result = silverbirch(*arguments)
-    assert result.exit_code != 0
-    return " ".join(result.stderr.split())
+from commands import done, refused
 
 
 @pytest.fixture

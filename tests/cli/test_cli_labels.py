@@ -14,7 +14,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from commands import silverbirch
+from commands import done, silverbirch
 
 ROWS = 900
 
@@ -43,12 +43,6 @@ def table(frame, tmp_path):
 def model(table, tmp_path):
     done("cluster", table, "-k", 3, "--columns", "x,y", "--model", tmp_path / "run.sb")
     return tmp_path / "run.sb"
-
-
-def done(*arguments):
-    result = silverbirch(*arguments)
-    assert result.exit_code == 0, result.stderr
-    return result
 
 
 def words(text):
@@ -309,7 +303,7 @@ def test_the_name_of_a_file_decides_its_format(table, model, tmp_path):
 def test_a_cut_stays_within_its_memory_or_is_refused_with_what_it_needs(tmp_path):
     X = np.random.default_rng(0).normal(size=(100_000, 16))
     pd.DataFrame(X, columns=[f"x{i}" for i in range(16)]).to_parquet(tmp_path / "rows.parquet")
-    done("cluster", tmp_path / "rows.parquet", "--max-leaves", 20_000, "--model", tmp_path / "run.sb")
+    done("cluster", tmp_path / "rows.parquet", "--max-leaves", 8000, "--model", tmp_path / "run.sb")
     command = ["cut", tmp_path / "run.sb", tmp_path / "rows.parquet", "-k", 9, "--labels", tmp_path / "l.parquet"]
     refused = silverbirch(*command, "--max-memory", "100MB")
     assert refused.exit_code == 1

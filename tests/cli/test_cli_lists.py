@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import silverbirch as sb
-from commands import silverbirch
+from commands import done, silverbirch
 from models import points
 
 
@@ -19,12 +19,6 @@ def rows(tmp_path):
     table = pa.table({"name": [f"n{i}" for i in range(300)], "size": X[:, 0], "e": pa.array(list(X))})
     pq.write_table(table, tmp_path / "rows.parquet", row_group_size=70)
     return X, tmp_path / "rows.parquet"
-
-
-def done(*arguments):
-    result = silverbirch(*arguments)
-    assert result.exit_code == 0, result.stderr
-    return result
 
 
 def beside(X, scaled):

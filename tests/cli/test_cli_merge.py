@@ -6,20 +6,8 @@ import numpy as np
 import pytest
 
 import silverbirch as sb
-from commands import silverbirch
+from commands import done, refused, silverbirch
 from silverbirch.model import AggregateModel
-
-
-def done(*arguments):
-    result = silverbirch(*arguments)
-    assert result.exit_code == 0, result.stderr
-    return result
-
-
-def refused(*arguments):
-    result = silverbirch(*arguments)
-    assert result.exit_code == 1, result.stdout
-    return result.stderr
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import silverbirch as sb
-from commands import silverbirch
+from commands import done, refused, silverbirch
 from model_files import file_of
 from silverbirch.pipeline.shared_preparation import SharedPreparation
 from silverbirch.storage import container
@@ -36,18 +36,6 @@ def parts(frame, tmp_path):
     frame[500:1700][NAMES[::-1]].to_csv(paths[1], index=False)
     frame[1700:].reset_index(drop=True).to_feather(paths[2])
     return paths
-
-
-def done(*arguments):
-    result = silverbirch(*arguments)
-    assert result.exit_code == 0, result.stderr
-    return result
-
-
-def refused(*arguments, code=1):
-    result = silverbirch(*arguments)
-    assert result.exit_code == code, result.stderr or result.stdout
-    return " ".join(result.stderr.replace("│", " ").split())
 
 
 def sums_of(path):

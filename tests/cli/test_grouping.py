@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from silverbirch.cli.cutting import Cutting
 from silverbirch.cli.grouping import grouped, words_of
-from silverbirch.cli.options import Labelling, Parsing
+from silverbirch.cli.groups import Labelling, Parsing
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,13 @@
 cluster.py      cluster                 features.py   aggregate, merge
 models.py       cut, report, info       prepare.py    prepare
 demo.py         demo
-options.py      the options that commands share, in groups; grouping.py spreads a group into options
-cutting.py      the options that say where to cut
+options.py      the options that commands share
+groups.py       the options that go together; cutting.py those that say where to cut
+grouping.py     spreads a group into options
 reading.py      what commands read      aggregating.py   makes trees of rows and of features
 outputs.py      what commands write     storing.py       unfinished work in a checkpoint
 results.py      writes the results      console.py, progress.py, summary.py   print messages
+facts.py        what `info` prints
 wording.py      options in messages that name parameters
 helping.py      the help of commands
 """

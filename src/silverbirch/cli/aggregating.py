@@ -22,7 +22,7 @@ from ..storage.checkpoint import Resumable
 from ..storage.tree import parameters_of
 from ..tree import CFTree
 from .console import Voice
-from .options import Resuming
+from .groups import Resuming
 from .outputs import Outputs, input_names
 from .progress import Divided, model_progress, pass_progress
 from .reading import Reading, feature_files

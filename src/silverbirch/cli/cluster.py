@@ -11,7 +11,7 @@ from ..model import AggregateModel
 from ..model.labelled import LeafCounter
 from ..pipeline.provenance import RunState
 from ..pipeline.record import Record
-from . import options
+from . import groups, options
 from .aggregating import Job
 from .console import Voice, usage
 from .cutting import Cutting
@@ -29,14 +29,14 @@ _MOST_INPUTS = 3  # that a line on how to cut names
 def cluster(
     inputs: options.Inputs,
     cutting: Cutting,
-    choosing: options.Choosing,
-    parsing: options.Parsing,
-    preparing: options.Preparing,
-    aggregating: options.Aggregating,
-    linking: options.Linking,
-    labelling: options.Labelling,
-    resuming: options.Resuming,
-    talking: options.Talking,
+    choosing: groups.Choosing,
+    parsing: groups.Parsing,
+    preparing: groups.Preparing,
+    aggregating: groups.Aggregating,
+    linking: groups.Linking,
+    labelling: groups.Labelling,
+    resuming: groups.Resuming,
+    talking: groups.Talking,
     prepare: options.Prepare = None,
     allow_overlap: options.AllowOverlap = False,
     model: options.Model = None,

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ..storage.container import printable
-from .options import Talking
+from .groups import Talking
 from .wording import in_options
 
 _P = ParamSpec("_P")

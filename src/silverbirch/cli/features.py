@@ -14,7 +14,7 @@ from ..pipeline.record import Record
 from ..storage import container
 from ..storage import features as features_in_file
 from ..storage.tree import parameters_of
-from . import options
+from . import groups, options
 from .aggregating import Job
 from .console import Voice, usage
 from .outputs import Outputs
@@ -34,12 +34,12 @@ FeatureFiles = Annotated[
 def aggregate(
     inputs: options.Inputs,
     out: options.Out,
-    choosing: options.Choosing,
-    parsing: options.Parsing,
-    preparing: options.Preparing,
-    aggregating: options.Aggregating,
-    resuming: options.Resuming,
-    talking: options.Talking,
+    choosing: groups.Choosing,
+    parsing: groups.Parsing,
+    preparing: groups.Preparing,
+    aggregating: groups.Aggregating,
+    resuming: groups.Resuming,
+    talking: groups.Talking,
     prepare: options.Prepare = None,
     allow_overlap: options.AllowOverlap = False,
     record: options.RecordFile = None,
@@ -83,8 +83,8 @@ def aggregate(
 def merge(
     inputs: FeatureFiles,
     out: options.Out,
-    resuming: options.Resuming,
-    talking: options.Talking,
+    resuming: groups.Resuming,
+    talking: groups.Talking,
     max_leaves: options.MaxLeaves = 25_000,
     max_memory: options.MaxMemory = None,
     allow_overlap: options.AllowOverlap = False,

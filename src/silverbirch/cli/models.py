@@ -22,7 +22,7 @@ from ..pipeline.sources import abridged
 from ..rows import RowSource, read_chunks
 from ..storage import container
 from ..storage.loading import restored
-from . import options
+from . import groups, options
 from .console import Voice, usage
 from .cutting import CUTS, Cutting
 from .facts import file_facts
@@ -43,10 +43,10 @@ Rows = Annotated[
 def cut(
     model: ModelFile,
     cutting: Cutting,
-    parsing: options.Parsing,
-    labelling: options.Labelling,
-    resuming: options.Resuming,
-    talking: options.Talking,
+    parsing: groups.Parsing,
+    labelling: groups.Labelling,
+    resuming: groups.Resuming,
+    talking: groups.Talking,
     inputs: Rows = None,
     id_column: options.IdColumn = None,
     no_ids: Annotated[
@@ -88,10 +88,8 @@ def cut(
     voice = Voice(talking, to_stderr=labelling.to_stdout)
     estimator, state = read_model(model)
     id_column = None if no_ids else id_column or state.id_column
-    source = None
-    if inputs:
-        chosen: dict[str, Any] = {"columns": state.to_read, "id_column": id_column, "times": state.times}
-        source = read_chunks(inputs, **chosen, keep=labelling.kept, **asdict(parsing))
+    source = _rows_for(state, inputs, id_column, parsing, labelling.kept) if inputs else None
+    if source is not None:
         stay_within_to_label(max_memory, source, estimator)
     whole = Record("cut", cutting.parameters(), [{"name": str(model)}, *({"name": name} for name in inputs or [])])
     with resumable(resuming):
@@ -102,12 +100,7 @@ def cut(
         stored.begin(input_names(source), [] if overwritten else [str(model)])
         if source is not None:
             outputs.check_kept(source)
-        with whole.phase("cut"):
-            suggestion = cutting.apply(estimator.set_params(n_jobs=jobs))
-        say_suggestion(voice, suggestion)
-        _require_number(suggestion)
-        whole.counts |= {"rows": estimator.tree_.n_points, "features": len(estimator.features_)}
-        add_cut(whole, estimator, suggestion)
+        _cut(estimator.set_params(n_jobs=jobs), cutting, whole, voice)
         whole.outputs = outputs.wanted()
         if new_model is not None:
             write_model(new_model, estimator, state)
@@ -165,7 +158,7 @@ def info(
 
     Example: silverbirch info run.sb
     """
-    voice = Voice(options.Talking(as_json=as_json))
+    voice = Voice(groups.Talking(as_json=as_json))
     facts = file_facts(file)
     voice.table([(name, "not cut" if value is None else _text(value)) for name, value in facts.items()])
     voice.give(facts)
@@ -186,7 +179,7 @@ def _require_number(suggestion: Suggestion | None) -> None:
         raise ValueError(f"there is no clear number of clusters: {suggestion.reason}; give -k or --height")
 
 
-def _check_rows(are_given: bool, parsing: options.Parsing, labelling: options.Labelling) -> None:
+def _check_rows(are_given: bool, parsing: groups.Parsing, labelling: groups.Labelling) -> None:
     """Raises ValueError for rows without labels, and for options about rows without rows."""
     if are_given and labelling.labels is None:
         raise ValueError("rows are given but no file for their labels: add --labels")
@@ -194,6 +187,23 @@ def _check_rows(are_given: bool, parsing: options.Parsing, labelling: options.La
         raise ValueError("--keep names columns of rows, but no rows are given: name their files after the model")
     if parsing.given and not are_given:
         raise ValueError("no rows are given, but options that say how to read them: name files of rows")
+
+
+def _rows_for(
+    state: RunState, inputs: list[str], id_column: str | None, parsing: groups.Parsing, kept: tuple[str, ...]
+) -> RowSource:
+    """The rows, with the columns that the model is of."""
+    chosen: dict[str, Any] = {"columns": state.to_read, "id_column": id_column, "times": state.times, "keep": kept}
+    return read_chunks(inputs, **chosen, **asdict(parsing))
+
+
+def _cut(model: AggregateModel, cutting: Cutting, record: Record, voice: Voice) -> None:
+    with record.phase("cut"):
+        suggestion = cutting.apply(model)
+    say_suggestion(voice, suggestion)
+    _require_number(suggestion)
+    record.counts |= {"rows": model.tree_.n_points, "features": len(model.features_)}
+    add_cut(record, model, suggestion)
 
 
 def _label_features(target: LabelTarget, model: AggregateModel) -> None:

@@ -1,10 +1,6 @@
-"""The options that commands share: name, meaning and help text.
-
-Options that go together are the fields of a dataclass, a group: see `grouping`.
-"""
+"""The options that commands share: name, meaning and help text. Those that go together are in `groups`."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,11 +9,10 @@ import typer
 from ..checks import ABSORPTIONS, ALGORITHMS, CF_DISTANCES, LINKAGES, MODES, as_bytes
 from ..dendrogram.cuts import CUT_METHODS
 from ..directions import METRICS
-from ..pipeline.labels import SUFFIXES, LabelTarget, label_target
+from ..pipeline.labels import SUFFIXES
 from ..pipeline.preparation import MISSING, SCALES
 from ..rows.parsing import as_comment, as_decimal, as_encoding, as_separator
 from ..rows.paths import check_format
-from ..storage.journal import Journal
 from .wording import in_options
 
 PANELS = "Where to cut", "Input", "Aggregation", "Clustering", "Output", "Run"
@@ -384,114 +379,3 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", rich_help_panel=RUN, help=
 Json = Annotated[
     bool, typer.Option("--json", rich_help_panel=RUN, help="Print the record of the run as JSON, and nothing else.")
 ]
-
-
-@dataclass(frozen=True)
-class Choosing:
-    """Which columns are read."""
-
-    columns: Columns = None
-    numeric_only: NumericOnly = False
-    id_column: IdColumn = None
-    weight_column: WeightColumn = None
-    times: Times = False
-
-
-@dataclass(frozen=True)
-class Parsing:
-    """How files are parsed, where their names and contents do not tell."""
-
-    format: FileFormat = None
-    separator: Separator = None
-    decimal: Decimal = "."
-    header: Header = True
-    encoding: Encoding = None
-    comment: Comment = None
-
-    @property
-    def given(self) -> dict[str, Any]:
-        """The options that are not at their defaults."""
-        return {name: value for name, value in asdict(self).items() if value != getattr(Parsing, name)}
-
-
-@dataclass(frozen=True)
-class Preparing:
-    """How rows are prepared before the tree takes them."""
-
-    missing: Missing = None
-    scale: Scale = None
-    metric: Metric = None
-
-    @property
-    def given(self) -> dict[str, Any]:
-        """The options that are given."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
-
-
-@dataclass(frozen=True)
-class Aggregating:
-    """How rows become cluster features."""
-
-    max_leaves: MaxLeaves = 25_000
-    max_memory: MaxMemory = None
-    threshold: Threshold = 0.0
-    distance: Distance = None
-    absorption: Absorption = None
-    refine: Refine = 0
-
-
-@dataclass(frozen=True)
-class Linking:
-    """How cluster features become a dendrogram."""
-
-    linkage: Linkage = "ward"
-    mode: Mode = "linkage"
-    algorithm: Algorithm = "auto"
-
-
-@dataclass(frozen=True)
-class Labelling:
-    """Where labels are written, and what beside them."""
-
-    labels: Labels = None
-    labels_format: LabelsFormat = None
-    keep: Keep = None
-
-    def check(self, as_json: bool) -> None:
-        """Raises ValueError before anything is read, if the options contradict each other."""
-        if self.labels is None and (self.labels_format is not None or self.keep):
-            raise ValueError("--keep and --labels-format say how labels are written: add --labels")
-        if self.to_stdout and as_json:
-            raise ValueError("--labels - and --json both write to standard output: give --labels a file")
-
-    @property
-    def to_stdout(self) -> bool:
-        return self.labels == "-"
-
-    @property
-    def kept(self) -> tuple[str, ...]:
-        """As given: 'a,b' may be two columns or one."""
-        return tuple(self.keep or ())
-
-    def target(self, inputs: Sequence[str]) -> LabelTarget | None:
-        return None if self.labels is None else label_target(self.labels, inputs, self.labels_format)
-
-
-@dataclass(frozen=True)
-class Resuming:
-    """Where and how often the state of a run is stored."""
-
-    checkpoint: CheckpointFile = None
-    checkpoint_every: CheckpointEvery = 60.0
-
-    def journal(self) -> Journal | None:
-        """Where the leaves of the rows are stored."""
-        return None if self.checkpoint is None else Journal.beside(self.checkpoint)
-
-
-@dataclass(frozen=True)
-class Talking:
-    """What is printed."""
-
-    quiet: Quiet = False
-    as_json: Json = False

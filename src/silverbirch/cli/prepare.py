@@ -12,7 +12,7 @@ from ..pipeline.provenance import RunState
 from ..pipeline.record import Record
 from ..pipeline.shared_preparation import SharedPreparation, joined
 from ..pipeline.sources import abridged, fingerprint_of
-from . import options
+from . import groups, options
 from .aggregating import go_through
 from .console import Voice, usage
 from .outputs import Outputs, input_names
@@ -32,11 +32,11 @@ RowsOrPreparations = Annotated[
 def prepare(
     inputs: RowsOrPreparations,
     out: options.Out,
-    choosing: options.Choosing,
-    parsing: options.Parsing,
-    preparing: options.Preparing,
-    resuming: options.Resuming,
-    talking: options.Talking,
+    choosing: groups.Choosing,
+    parsing: groups.Parsing,
+    preparing: groups.Preparing,
+    resuming: groups.Resuming,
+    talking: groups.Talking,
     allow_overlap: options.AllowOverlap = False,
     record: options.RecordFile = None,
     force: options.Force = False,
@@ -73,7 +73,7 @@ def prepare(
 
 
 def _gather(
-    reading: Reading, outputs: Outputs, record: Record, resuming: options.Resuming, voice: Voice
+    reading: Reading, outputs: Outputs, record: Record, resuming: groups.Resuming, voice: Voice
 ) -> SharedPreparation:
     source = reading.open()
     record.input = reading.fingerprint(source)
@@ -95,7 +95,7 @@ def _gather(
     return SharedPreparation(state, gathering.statistics)
 
 
-def _join(reading: Reading, outputs: Outputs, record: Record, resuming: options.Resuming) -> SharedPreparation:
+def _join(reading: Reading, outputs: Outputs, record: Record, resuming: groups.Resuming) -> SharedPreparation:
     with usage():
         if not all(map(is_features, reading.inputs)):
             raise ValueError("some inputs are preparations, some are rows: prepare the rows first, then join the files")

@@ -11,7 +11,7 @@ from ..pipeline.shared_preparation import SharedPreparation
 from ..pipeline.sources import Fingerprint, content_of, with_contents
 from ..rows import RowSource, read_chunks
 from ..rows.paths import files_with, is_folder_with
-from .options import Choosing, Parsing, Preparing
+from .groups import Choosing, Parsing, Preparing
 from .summary import listed
 
 FEATURES = ".sb"  # the end of the names of features and preparations, where an input may also be rows

@@ -12,7 +12,7 @@ from ..storage.checkpoint import Checkpoint, Resumable
 from ..storage.journal import Journal
 from ..storage.locks import one_run_only
 from .console import Voice
-from .options import Resuming
+from .groups import Resuming
 from .outputs import Outputs
 
 

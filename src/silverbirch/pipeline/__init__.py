@@ -11,5 +11,5 @@ labels        -- writes label files, folders of them, or to standard output
 provenance    -- what a run adds to a file: columns, preparation, record, and its sources: what it is made of
 transformer   -- loads a model with its preparation as a scikit-learn pipeline
 record        -- the record of a run: versions, parameters, input, counts, times, memory
-budget        -- how much of the memory limit of the process is left for the tree
+budget        -- divides the memory limit of the process: the program, reading, and the tree
 """

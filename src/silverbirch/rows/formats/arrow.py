@@ -33,6 +33,7 @@ class ArrowTable(FileTable):
     """What files and streams share."""
 
     _numbers: dict[str, int]
+    _may_be_large: bool  # whether a batch is worth a map of the file
 
     def _set_fields(self, schema: pa.Schema) -> None:
         self.fields = arrow_fields(schema)
@@ -49,9 +50,12 @@ class ArrowTable(FileTable):
     @cached_property
     def _batch(self) -> tuple[int, bool]:
         """The rows of the largest batch, and whether batches are compressed."""
-        file = FileMap(self.path)
-        rows = max((batch.num_rows for batch in self._first_columns(file.open())), default=0)
-        return rows, _is_compressed(file.open())
+        rows = max((batch.num_rows for batch in self._first_columns(self._looked_at())), default=0)
+        return rows, _is_compressed(self._looked_at())
+
+    def _looked_at(self) -> Any:
+        """The file without its data: pyarrow reads all of a batch to count its rows, unless the file is mapped."""
+        return FileMap(self.path).open() if self._may_be_large else needed("pyarrow").OSFile(str(self.path))
 
     def _batch_bytes(self, wanted: Wanted) -> int:
         """The bytes that it takes to read the largest batch as a whole."""
@@ -59,8 +63,9 @@ class ArrowTable(FileTable):
         return rows * row_bytes(wanted) * (2 if compressed else 1)
 
     def _is_large(self, wanted: Wanted) -> bool:
-        most = _LARGE_BATCH if self.allowed is None else min(_LARGE_BATCH, self.allowed)
-        return self.n_bytes > _SMALL_FILE and self._batch_bytes(wanted) > most
+        if self.n_bytes <= _SMALL_FILE or (self.allowed is None and not self._may_be_large):
+            return False
+        return self._batch_bytes(wanted) > (_LARGE_BATCH if self.allowed is None else min(_LARGE_BATCH, self.allowed))
 
     def reading_bytes(self, wanted: Wanted, chunk_rows: int) -> ReadingBytes:
         with reading(self.label):
@@ -145,11 +150,15 @@ class ArrowFileTable(ArrowTable):
                     f"{self.label} is an Arrow stream, not an Arrow file: let its name end in .arrows, or say so by "
                     f"{parameter('read_chunks().format', 'arrows')}"
                 )
-        file = FileMap(self.path)  # pyarrow reads all of a file that is not mapped to count its rows
-        reader = self._reader(file.open())
-        self._set_fields(reader.schema)
+        with needed("pyarrow").OSFile(str(self.path)) as file:
+            reader = self._reader(file)
+            self._set_fields(reader.schema)
+            self._may_be_large = self.n_bytes > _LARGE_BATCH * max(1, reader.num_record_batches)
+        reader = self._reader(self._looked_at())
         counted = hasattr(reader, "count_rows")  # older versions of pyarrow lack it
-        self.n_rows = reader.count_rows() if counted else sum(b.num_rows for b in self._first_columns(file.open()))
+        self.n_rows = (
+            reader.count_rows() if counted else sum(b.num_rows for b in self._first_columns(self._looked_at()))
+        )
 
     def _first_columns(self, file: Any) -> Iterator[pa.RecordBatch]:
         reader = self._reader(file, [self.fields[0].name])
@@ -191,12 +200,15 @@ class ArrowFileTable(ArrowTable):
 
 
 class ArrowStreamTable(ArrowTable):
-    """Arrow IPC streams, which can only be read from the beginning."""
+    """Arrow IPC streams, which can only be read from the beginning. Without a limit, batches are read as a whole."""
 
     suffixes = (".arrows",)
 
     def _reader(self, file: Any, names: Iterable[str] | None = None) -> Any:
         return needed("pyarrow.ipc").open_stream(file, options=self._options(names))
+
+    def _looked_at(self) -> Any:
+        return FileMap(self.path).open()
 
     def _first_columns(self, file: Any) -> Iterator[pa.RecordBatch]:
         return iter(self._reader(file, [self.fields[0].name]))
@@ -208,6 +220,7 @@ class ArrowStreamTable(ArrowTable):
                 raise ValueError(f"{self.label} is cut short: the end of the Arrow stream is missing; write it again")
         with needed("pyarrow").OSFile(str(self.path)) as file:
             self._set_fields(self._reader(file).schema)
+        self._may_be_large = False
 
     def batches(self, wanted: Wanted, begin: int, chunk_rows: int) -> Iterator[pa.RecordBatch]:
         with reading(self.label), released():
