@@ -196,9 +196,8 @@ def test_other_files_are_no_preparations_and_preparations_no_features(parts, tmp
     done("prepare", parts[0], *CHOICES, "-o", tmp_path / "prep.sb")
     command = ["aggregate", parts[0], "--prepare", tmp_path / "part.sb", "-o", tmp_path / "new.sb"]
     assert "is a file of the kind 'features', not a preparation" in refused(*command)
-    assert "holds a preparation, not cluster features" in refused(
-        "merge", tmp_path / "prep.sb", "-o", tmp_path / "n.sb"
-    )
+    for command in (["merge", tmp_path / "prep.sb", "-o", tmp_path / "n.sb"], ["cluster", tmp_path / "prep.sb"]):
+        assert "holds a preparation, not features: `aggregate --prepare" in refused(*command)
     with pytest.raises(sb.ModelFileError, match="holds a preparation"):
         sb.load(tmp_path / "prep.sb")
     command = ["aggregate", parts[0], "--prepare", tmp_path / "prep.sb", "--force", "-o", tmp_path / "prep.sb"]
