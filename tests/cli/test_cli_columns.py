@@ -56,6 +56,16 @@ def test_features_of_weighted_rows_have_their_weight(weighted, tmp_path):
     assert "weight column  n" in done("info", tmp_path / "rows.sb").stdout
 
 
+def test_the_summary_gives_the_weight_of_clusters_of_weighted_rows(weighted, tmp_path):
+    _, repeated = weighted
+    model, rows = tmp_path / "m.sb", tmp_path / "rows.parquet"
+    files = ("--model", model, "--labels", tmp_path / "l.npy")
+    first = done("cluster", rows, "-k", 2, "--weight-column", "n", *files).stdout
+    weights = np.bincount(np.load(tmp_path / "l.npy"), pd.read_parquet(rows)["n"]).astype(int)
+    assert f"clusters  2, of weight {weights.min()} to {weights.max()}; 400 rows labelled" in first
+    assert f"rows      of weight {len(repeated)}" in done("cut", model, "-k", 3).stdout
+
+
 @pytest.mark.parametrize("missing", ["drop", "mean"])
 def test_rows_of_weight_0_with_missing_values_are_counted_like_others(missing, tmp_path):
     table = pd.DataFrame({"x": [1.0, np.nan, np.nan, 4.0, 5.0], "w": [1, 0, 1, 0, 3]})

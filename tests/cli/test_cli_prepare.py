@@ -187,6 +187,8 @@ def test_preparations_that_do_not_go_together_are_not_joined(parts, tmp_path):
     assert SharedPreparation.read(tmp_path / "d.sb").statistics.rows == 1000
     assert "some inputs are preparations" in refused("prepare", a, parts[0], "-o", tmp_path / "e.sb", code=2)
     assert "leave those options out" in refused("prepare", a, b, *CHOICES, "-o", tmp_path / "e.sb", code=2)
+    checkpoint = ["--checkpoint", tmp_path / "state.sb"]
+    assert "leave --checkpoint out" in refused("prepare", a, b, *checkpoint, "-o", tmp_path / "e.sb", code=2)
 
 
 def test_other_files_are_no_preparations_and_preparations_no_features(parts, tmp_path):
@@ -194,9 +196,8 @@ def test_other_files_are_no_preparations_and_preparations_no_features(parts, tmp
     done("prepare", parts[0], *CHOICES, "-o", tmp_path / "prep.sb")
     command = ["aggregate", parts[0], "--prepare", tmp_path / "part.sb", "-o", tmp_path / "new.sb"]
     assert "is a file of the kind 'features', not a preparation" in refused(*command)
-    assert "holds a preparation, not cluster features" in refused(
-        "merge", tmp_path / "prep.sb", "-o", tmp_path / "n.sb"
-    )
+    for command in (["merge", tmp_path / "prep.sb", "-o", tmp_path / "n.sb"], ["cluster", tmp_path / "prep.sb"]):
+        assert "holds a preparation, not features: `aggregate --prepare" in refused(*command)
     with pytest.raises(sb.ModelFileError, match="holds a preparation"):
         sb.load(tmp_path / "prep.sb")
     command = ["aggregate", parts[0], "--prepare", tmp_path / "prep.sb", "--force", "-o", tmp_path / "prep.sb"]

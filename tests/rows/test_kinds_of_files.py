@@ -317,7 +317,7 @@ def _():
 @kind("columns aligned by spaces")
 def _():
     reads_x("rows.csv", TABLE.to_string(index=False, float_format=lambda value: repr(float(value))))
-    refuses("'first name' \\(string\\)", "rows.csv", "first name\nAda Lovelace\nGrace Hopper\n")
+    refuses("'first name' \\(text such as 'Ada Lovelace'\\)", "rows.csv", "first name\nAda Lovelace\nGrace Hopper\n")
 
 
 @kind("another separator")

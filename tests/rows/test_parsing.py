@@ -191,6 +191,20 @@ def test_numbers_with_the_other_decimal_mark_are_never_left_out(decimal, tmp_pat
     assert len(all_rows(sb.read_chunks(tmp_path / "rows.csv", decimal=other))) == 2
 
 
+@pytest.mark.parametrize("value", ["2.013,83", "1 000,5", "5%", "n/v"])
+def test_a_column_of_text_is_refused_with_a_value_that_is_no_number(value, tmp_path):
+    (tmp_path / "rows.csv").write_text(f"a;b\n966,5;1\n{value};2\n;3\n")
+    with pytest.raises(ValueError, match=re.escape(f"columns that are not numbers: 'a' (text such as {value!r})")):
+        sb.read_chunks(tmp_path / "rows.csv", decimal=",")
+
+
+def test_the_line_that_tells_excel_the_separator_is_refused_with_how_to_leave_it_out(tmp_path):
+    (tmp_path / "rows.csv").write_text("sep=;\na;b\n1;2\n3;4\n")
+    with pytest.raises(ValueError, match=r"begins with 'sep=', .* comment='sep='"):
+        sb.read_chunks(tmp_path / "rows.csv")
+    assert all_rows(sb.read_chunks(tmp_path / "rows.csv", comment="sep=")).tolist() == [[1, 2], [3, 4]]
+
+
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [

@@ -141,7 +141,7 @@ def test_numeric_only_leaves_out_what_is_not_a_number_in_any_file(tmp_path):
     [
         ("x\n1\n", {}, r"b.csv has no column 'y', which .*a.csv has"),
         ("x,y,z\n1,2,3\n", {}, r"b.csv has column 'z', which .*a.csv does not have: choose by read_chunks"),
-        ("x,y\n1,abc\n", {}, r"b.csv has columns that are not numbers: 'y' \(string\)"),
+        ("x,y\n1,abc\n", {}, r"b.csv has columns that are not numbers: 'y' \(text such as 'abc'\)"),
         ("x,y,y\n1,2,3\n", {}, r"b.csv has several columns named 'y': rename"),
         ("x,y\n1,abc\n", {"columns": "y"}, r"b.csv has columns that are not numbers"),
     ],

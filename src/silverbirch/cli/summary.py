@@ -10,6 +10,7 @@ from ..checks import bytes_text
 from ..dendrogram import Dendrogram
 from ..dendrogram.suggestion import Suggestion
 from ..model import AggregateModel
+from ..model.cluster_table import ClusterTable
 from ..pipeline.provenance import RunState
 from ..pipeline.record import Record
 from ..pipeline.shared_preparation import SharedPreparation
@@ -29,6 +30,8 @@ def _counts(counts: dict[str, Any], state: RunState) -> list[tuple[str, str]]:
     rows = f"{counts['rows']:,.12g}"
     if "weight" in counts:
         rows += f" of weight {counts['weight']:,.12g}"
+    elif state.weight_column is not None:  # files of features and models know only the weight
+        rows = f"of weight {rows}"
     if counts.get("dropped"):
         direction = " or no direction" if state.preparation.metric != "euclidean" else ""
         rows += f", {counts['dropped']:,} of them left out for missing values{direction}"
@@ -129,8 +132,8 @@ def say_preparation(voice: Voice, record: Record, shared: SharedPreparation) -> 
 def say_clusters(voice: Voice, record: Record, state: RunState, model: AggregateModel) -> None:
     """Prints the summary of a run with the number, sizes and rmsd of the clusters."""
     table = model.clusters_
-    k, rows = len(table), table.rows
-    sizes = f"{k:,}" + (f", of {rows.min():,} to {rows.max():,} rows" if k > 1 else "")
+    k = len(table)
+    sizes = f"{k:,}" + (f", of {_sizes(table, state)}" if k > 1 else "")
     if "labelled" in record.counts:
         sizes += f"; {record.counts['labelled']:,} rows labelled"
         if "noise" in record.counts:
@@ -138,3 +141,9 @@ def say_clusters(voice: Voice, record: Record, state: RunState, model: Aggregate
         if record.counts["unlabelled"]:
             sizes += f", {record.counts['unlabelled']:,} left out"
     say_run(voice, record, state, [*_suggested(record), ("clusters", sizes), ("rmsd", f"{table.overall_rmsd:.6g}")])
+
+
+def _sizes(table: ClusterTable, state: RunState) -> str:
+    if state.weight_column is not None:  # rows of weight 0 are labelled, but not counted
+        return f"weight {table.weight.min():,.6g} to {table.weight.max():,.6g}"
+    return f"{table.rows.min():,} to {table.rows.max():,} rows"

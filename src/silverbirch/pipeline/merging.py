@@ -17,6 +17,7 @@ from ..tree import CFTree
 from .aggregation import resumed_model
 from .gathering import position_from
 from .provenance import RunState, refuse_differences
+from .shared_preparation import KIND as PREPARATION
 from .sources import Fingerprint, fingerprint_of, refuse_overlap
 
 _REMEDY = "run `silverbirch prepare` on all rows, then `aggregate --prepare` on each part"
@@ -59,6 +60,10 @@ class FeatureFiles:
 def _read(path: str) -> tuple[ClusterFeatures, RunState]:
     """The features in a file of features, a tree, a dendrogram or a model, and the state of its run."""
     content = container.read(path)
+    if content[0] == PREPARATION:
+        raise ModelFileError(
+            f"{path} holds a preparation, not features: `aggregate --prepare {path}` makes those of rows"
+        )
     features: ClusterFeatures = object_in(path, content, ClusterFeatures)
     _, state, arrays = content
     if "projection" in arrays:

@@ -23,6 +23,7 @@ _BLOCK, _FIRST_BLOCK, _LONGEST_BLOCK = 1 << 18, 1 << 20, 1 << 28
 _LINES = 16  # a block has room for this many lines as long as the first: each column of each block takes time
 _READ_AHEAD, _LONG_VALUE, _ARRAY_BYTES = 100, 20, 1000  # blocks; bytes of the text of a number; measured
 _VALUES = 1000  # of a column of text, to see whether they are numbers with another decimal mark
+_EXAMPLE = 30  # letters of a value in a message
 _NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", SPACES: "spaces"}
 
 
@@ -51,7 +52,8 @@ class CsvTable(FileTable):
         fields = [field._replace(name=name) for field, name in zip(arrow_fields(schema), names, strict=True)]
         self._otherwise_numbers = self._other_decimals(fields, values)
         self.fields = tuple(
-            field._replace(numeric=True) if field.name in self._otherwise_numbers else field for field in fields
+            field._replace(numeric=True) if field.name in self._otherwise_numbers else self._with_example(field, texts)
+            for field, texts in zip(fields, values.columns if values is not None else [()] * len(fields), strict=True)
         )
         self._block = max(self._block, _LINES * sum(map(len, names)))
         usual = needed("pyarrow.csv").ConvertOptions()
@@ -109,7 +111,15 @@ class CsvTable(FileTable):
         )
 
     def _check_header(self, names: list[str]) -> None:
-        """Raises ValueError if the first line holds numbers: a row would be lost. pandas writes 0, 1, 2, … as names."""
+        """Raises ValueError if the first line holds numbers: a row would be lost. pandas writes 0, 1, 2, … as names.
+
+        Raises it for the line by which Excel learns the separator as well: it is not a line of names.
+        """
+        if names[0].lower().startswith("sep="):
+            raise ValueError(
+                f"{self.label} begins with {names[0]!r}, which tells Excel the separator: leave the line out by "
+                f"{parameter('read_chunks().comment', names[0][:4])}"
+            )
         numbers = [name.replace(self.parsing.decimal, ".") for name in names]
         if all(map(is_number, numbers)) and names != [str(i) for i in range(len(names))]:
             raise ValueError(
@@ -129,6 +139,14 @@ class CsvTable(FileTable):
                 if with_mark and all(map(whole.fullmatch, texts)):
                     found[field.name] = with_mark[0].strip()
         return found
+
+    def _with_example(self, field: Field, texts: Any) -> Field:
+        """The field; that of a text names a value that is not a number, because the others may look like numbers."""
+        if field.type == "string":
+            for text in texts[:_VALUES].to_pylist():
+                if text and not is_number(text.replace(self.parsing.decimal, ".")):
+                    return field._replace(type=f"text such as {text.strip()[:_EXAMPLE]!r}")
+        return field
 
     def check(self, wanted: Wanted) -> None:
         """Raises ValueError for a column of numbers that are written with the other decimal mark."""
