@@ -74,7 +74,7 @@ def _bytes_of_leaf(columns: int) -> int:
 
     Up to eight columns the algorithms search an index, with more they keep lists of neighbours.
     """
-    own = 150 + 15 * columns if columns <= 8 else 760 + 29 * columns // 2
+    own = 150 + 15 * columns if columns <= 8 else 600 + 29 * columns // 2
     return 8 * (columns + 2) + own
 
 
