@@ -119,7 +119,8 @@ def run(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
             for kind in options.kinds:
                 path = Path(options.folder or made) / f"rows-{rows}x{columns}.{kind}"
                 if not path.exists():
-                    subprocess.run([sys.executable, "-m", __spec__.name, "--make", kind, path, str(rows), str(columns)])
+                    make = [sys.executable, "-m", __spec__.name, "--make", kind, str(path), str(rows), str(columns)]
+                    subprocess.run(make, check=True)
                 for limit in options.limits:
                     found = measure(path, limit, options)
                     shape = {"kind": kind, "rows": rows, "columns": columns, "bytes": path.stat().st_size}
@@ -143,7 +144,7 @@ def _cell(row: dict[str, Any]) -> str:
         needed = re.search(r"at least ([\d.]+ [kMGT]?B)", row["refused"])
         return f"refused, needs {needed[1]}" if needed else row["refused"]
     share = row["peak_memory_bytes"] / as_bytes(row["limit"])
-    return f"{row['peak_memory_bytes'] / 1e6:,.0f} MB, {share:.0%}{' **passed**' if share > 1 else ''}"
+    return f"{row['peak_memory_bytes'] / 1e6:,.0f} MB, {share:.0%}{' **too much**' if share > 1 else ''}"
 
 
 def write_page(rows: list[dict[str, Any]]) -> None:
@@ -165,7 +166,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="keep the files here, for the next run")
     parser.add_argument("--output", type=Path, default=RESULTS, help="the raw rows")
     parser.add_argument("--append", action="store_true", help="keep the raw rows that are there")
-    parser.add_argument("--render", action="store_true", help="only print the table of the raw rows")
+    parser.add_argument("--render", action="store_true", help="only make the table of the raw rows again")
     parser.add_argument("--make", nargs=4, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.make:
@@ -177,14 +178,7 @@ def main() -> None:
             for row in run(options):
                 file.write(json.dumps(row) + "\n")
                 file.flush()
-                print(
-                    row["kind"],
-                    row["columns"],
-                    row["limit"],
-                    _cell(row),
-                    row.get("features", ""),
-                    row.get("seconds", ""),
-                )
+                print(row["kind"], row["columns"], row["limit"], _cell(row))
     rows = [json.loads(line) for line in options.output.read_text(encoding="utf-8").splitlines()]
     print(rendered(rows))
     if options.output == RESULTS:

@@ -270,3 +270,25 @@ def test_the_study_of_cosine_measures_every_library_apart_and_renders_its_raw_ro
     monkeypatch.setattr(sys, "argv", ["cosine", *arguments, "--render"])
     study.main()
     assert capsys.readouterr().out == table
+
+
+def test_the_study_of_memory_measures_processes_or_says_what_they_would_need(tmp_path, monkeypatch, capsys):
+    study, output = importlib.import_module("benchmarks.studies.memory"), tmp_path / "raw.jsonl"
+    arguments = ["--kinds", "npy", "--columns", "2", "--rows", "1000", "--limits", "1MB", "200MB"]
+    monkeypatch.setattr(sys, "argv", ["memory", *arguments, "--output", str(output)])
+    study.main()
+    refused, kept = (json.loads(line) for line in output.read_text().splitlines())
+    assert "take at least" in refused["refused"]
+    assert kept["features"] == 1000
+    assert 0 < kept["peak_memory_bytes"] <= 200_000_000
+    assert "refused, needs" in capsys.readouterr().out
+
+
+def test_the_table_of_memory_in_the_docs_is_that_of_the_raw_rows_which_keep_every_limit():
+    study = importlib.import_module("benchmarks.studies.memory")
+    rows = [json.loads(line) for line in study.RESULTS.read_text().splitlines()]
+    table = study.rendered(rows)
+    assert table in study.PAGE.read_text()
+    assert {(row["kind"], row["columns"]) for row in rows} == {(kind, n) for kind in study.KINDS for n in study.ROWS}
+    assert "too much" not in table
+    assert all("take at least" in row.get("refused", "take at least") for row in rows)

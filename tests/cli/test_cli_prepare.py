@@ -187,6 +187,8 @@ def test_preparations_that_do_not_go_together_are_not_joined(parts, tmp_path):
     assert SharedPreparation.read(tmp_path / "d.sb").statistics.rows == 1000
     assert "some inputs are preparations" in refused("prepare", a, parts[0], "-o", tmp_path / "e.sb", code=2)
     assert "leave those options out" in refused("prepare", a, b, *CHOICES, "-o", tmp_path / "e.sb", code=2)
+    checkpoint = ["--checkpoint", tmp_path / "state.sb"]
+    assert "leave --checkpoint out" in refused("prepare", a, b, *checkpoint, "-o", tmp_path / "e.sb", code=2)
 
 
 def test_other_files_are_no_preparations_and_preparations_no_features(parts, tmp_path):

@@ -115,6 +115,12 @@ def test_extremes_are_numpys_and_float32_is_exact():
     assert_same(found, ColumnStatistics.of(X.astype(np.float64)))
 
 
+def test_the_sign_of_zero_does_not_depend_on_the_order_of_parts():
+    parts = [ColumnStatistics.of(np.array([[zero]])) for zero in (0.0, -0.0)]
+    extremes = [a.joined_with(b).to_state() for a, b in (parts, parts[::-1])]
+    assert not any(np.signbit(found[name]).any() for found in extremes for name in ("least", "most"))
+
+
 def test_statistics_do_not_suffer_from_a_far_origin():
     X = np.round(np.random.default_rng(0).normal(size=(5000, 2)) * 2**20) / 2**20
     near, far = ColumnStatistics.of(X), ColumnStatistics.of(X + 2.0**30)

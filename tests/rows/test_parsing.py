@@ -162,6 +162,11 @@ def test_lines_within_quotes_are_no_comments_and_quotes_within_comments_open_not
     assert (chunk.rows.ravel().tolist(), chunk.ids.to_pylist()) == ([1, 3], ["a\n# b", "d"])
 
 
+def test_a_comment_may_follow_a_byte_order_mark(tmp_path):
+    (tmp_path / "rows.csv").write_text("# made by hand\nx,y\n1,2\n", encoding="utf-8-sig")
+    assert all_rows(sb.read_chunks(tmp_path / "rows.csv", comment="#")).tolist() == [[1, 2]]
+
+
 def test_the_separator_is_found_behind_any_number_of_comments(tmp_path):
     (tmp_path / "rows.csv").write_text("# more and more\n" * 100_000 + "x;y\n1;2\n")
     assert all_rows(sb.read_chunks(tmp_path / "rows.csv", comment="#")).tolist() == [[1, 2]]

@@ -295,3 +295,16 @@ def test_a_checkpoint_of_labels_belongs_to_its_model_and_its_rows(labelling, tmp
         other = silverbirch("cut", model, tmp_path / input_rows, *resuming)
         assert other.exit_code == 1
         assert f"belongs to a run with other {what}" in other.stderr
+
+
+def test_a_checkpoint_of_labels_belongs_to_what_was_said_of_the_files(labelling, tmp_path):
+    """With a comment, the file has other rows: the leaves that are known would be those of the rows above."""
+    lines = [f"{x:.4f},{y:.4f}" for x, y in rows(140_000, 2, 0)]
+    (tmp_path / "rows.csv").write_text("\n".join(["x,y", *lines]) + "\n")
+    made = silverbirch("cluster", tmp_path / "rows.csv", "--max-leaves", "200", "--model", tmp_path / "run.sb")
+    assert made.exit_code == 0, made.stderr
+    again = ["cut", tmp_path / "run.sb", tmp_path / "rows.csv", "-k", "3", "--labels", tmp_path / "labels.npy"]
+    labelling(*again)
+    other = silverbirch(*again, "--comment", lines[0][:3], "--checkpoint", tmp_path / "state.sb")
+    assert other.exit_code == 1
+    assert f"belongs to a run with other --comment (None, now {lines[0][:3]})" in other.stderr

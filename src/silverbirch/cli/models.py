@@ -94,7 +94,7 @@ def cut(
     whole = Record("cut", cutting.parameters(), [{"name": str(model)}, *({"name": name} for name in inputs or [])])
     with resumable(resuming):
         labels = Labelling(resuming.journal(), voice.warn)
-        stored = StoredWork(labels, resuming, outputs, _identity(source, estimator, state), voice)
+        stored = StoredWork(labels, resuming, outputs, _identity(source, parsing, estimator, state), voice)
         # --model may name the model file itself, which has been read already.
         overwritten = new_model is not None and _same_file(new_model, model)
         stored.begin(input_names(source), [] if overwritten else [str(model)])
@@ -211,10 +211,14 @@ def _label_features(target: LabelTarget, model: AggregateModel) -> None:
         writer.write(model.subcluster_labels_)
 
 
-def _identity(source: RowSource | None, model: AggregateModel, state: RunState) -> dict[str, Any]:
+def _identity(
+    source: RowSource | None, parsing: options.Parsing, model: AggregateModel, state: RunState
+) -> dict[str, Any]:
     """What decides the leaf of each row; the cut may change, and the columns beside the labels."""
     read = [] if source is None else source.fingerprint() or []
-    return {"input": abridged(read), "model": leaves_digest(model, state.preparation)}
+    columns = None if state.to_read is None else list(state.to_read)
+    rows = parsing.given | {"columns": columns, "times": state.times}
+    return {"input": abridged(read), "rows": rows, "model": leaves_digest(model, state.preparation)}
 
 
 def _same_file(path: Path, other: Path) -> bool:

@@ -78,7 +78,7 @@ ChooseK = Annotated[
         "--choose-k",
         rich_help_panel=CUT,
         help="Cut into the number of clusters that most criteria agree on, and print their scores. If they do not "
-        "agree, the dendrogram is not cut.",
+        "agree, nothing is cut.",
     ),
 ]
 KMax = Annotated[

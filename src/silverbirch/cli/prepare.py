@@ -99,8 +99,10 @@ def _join(reading: Reading, outputs: Outputs, record: Record, resuming: groups.R
     with usage():
         if not all(map(is_features, reading.inputs)):
             raise ValueError("some inputs are preparations, some are rows: prepare the rows first, then join the files")
-        if not reading.is_plain or resuming.checkpoint is not None:
+        if not reading.is_plain:
             raise ValueError("the files say how rows are prepared: leave those options out")
+        if resuming.checkpoint is not None:
+            raise ValueError("files of `prepare` are joined at once: leave --checkpoint out")
     paths = feature_files(reading.inputs)
     outputs.check(paths)
     record.input = [fingerprint_of(path) for path in paths]

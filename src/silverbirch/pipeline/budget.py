@@ -74,7 +74,8 @@ def _bytes_of_leaf(columns: int) -> int:
 
     Up to eight columns the algorithms search an index, with more they keep lists of neighbours.
     """
-    return 8 * (columns + 2) + (150 + 15 * columns if columns <= 8 else 940 + 14 * columns)
+    own = 150 + 15 * columns if columns <= 8 else 600 + 29 * columns // 2
+    return 8 * (columns + 2) + own
 
 
 def memory_for_features(max_memory: int | str | None, paths: Iterable[str]) -> int | None:

@@ -42,9 +42,10 @@ class ColumnStatistics:
                 weight = None
         every = exact_sums(np.ones((len(rows), 1)), weight).weights[0]
         present = ~np.isnan(rows)
-        least = np.min(rows, axis=0, initial=np.inf, where=present)
-        most = np.max(rows, axis=0, initial=-np.inf, where=present)
-        return cls(every, exact_sums(rows, weight), least.astype(np.float64), most.astype(np.float64))
+        least = np.min(rows, axis=0, initial=np.inf, where=present).astype(np.float64)
+        most = np.max(rows, axis=0, initial=-np.inf, where=present).astype(np.float64)
+        # Which of 0 and -0 is the least depends on their order; -0 + 0 is 0.
+        return cls(every, exact_sums(rows, weight), least + 0.0, most + 0.0)
 
     def joined_with(self, other: ColumnStatistics) -> ColumnStatistics:
         return ColumnStatistics(

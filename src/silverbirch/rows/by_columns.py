@@ -78,7 +78,8 @@ def _block(
     import pyarrow as pa
 
     names = wanted.all_names
-    plain = {name for name, width in zip(wanted.names, wanted.widths, strict=True) if width is None} - {*wanted.kept}
+    plain = {name for name, width in zip(wanted.names, wanted.widths, strict=True) if width is None}
+    plain -= {*wanted.kept, *wanted.times}  # times become numbers later, where they are seen to be times
     # One array for all numbers: many small ones among the memory of the reader would keep that from being freed.
     numbers: Any = np.empty((len(names), stop - start), wanted.dtype)
     kind = pa.from_numpy_dtype(wanted.dtype)
@@ -87,7 +88,7 @@ def _block(
         for name, array in zip(group, read(group, start, stop), strict=True):
             if name in plain:
                 column = numbers[len(arrays)]
-                column[:] = numbers_of(array, name, times=name in wanted.times)
+                column[:] = numbers_of(array, name)
                 arrays.append(pa.Array.from_buffers(kind, len(column), [None, pa.py_buffer(column)]))
             else:
                 arrays.append(pa.concat_arrays([array]))  # a copy

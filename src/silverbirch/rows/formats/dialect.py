@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 
 from ..parsing import SPACES
 
@@ -72,7 +73,7 @@ class CommentRemover:
         self._quoted = False  # whether the next line begins within quotes
 
     def __call__(self, piece: bytes, last: bool) -> bytes:
-        text = self._held + piece
+        text = (self._held + piece).removeprefix(BOM_UTF8)  # a comment may follow it
         end = len(text) if last else text.rfind(b"\n") + 1
         self._held, text = text[end:], text[:end]
         if self._comment not in text:

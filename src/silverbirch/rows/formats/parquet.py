@@ -83,12 +83,13 @@ class ParquetTable(FileTable):
         if self.allowed is None:
             return None
         part, usual = self._part(metadata, number, wanted)
-        return None if usual <= self.allowed else part.blocks(self.allowed, chunk_rows)
+        allowed = self.allowed - _held_bytes(metadata)
+        return None if usual <= allowed else part.blocks(allowed, chunk_rows)
 
     def reading_bytes(self, wanted: Wanted, chunk_rows: int) -> ReadingBytes:
         with reading(self.label), self._file() as file:
             metadata = file.metadata
-            held = _OF_METADATA * metadata.serialized_size
+            held = _held_bytes(metadata)
             sizes = [metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups)]
             if not sizes:
                 return ReadingBytes(held, held)
@@ -117,9 +118,18 @@ class ParquetTable(FileTable):
         return low, high
 
 
+def _held_bytes(metadata: Any) -> int:
+    """The bytes that the metadata take while the file is read."""
+    return int(_OF_METADATA * metadata.serialized_size)
+
+
 def _top(path: str, names: set[str]) -> bool:
-    """Whether a column of the file is a wanted one, or holds the items of its lists: 'e.list.element'."""
-    return path in names or path.partition(".")[0] in names
+    """Whether a column of the file is a wanted one, or holds the items of its lists: 'e.list.element'.
+
+    A name may have dots itself.
+    """
+    parts = path.split(".")
+    return any(".".join(parts[:count]) in names for count in range(1, len(parts) + 1))
 
 
 def _column_bytes(file: Any, column: Any) -> int:
