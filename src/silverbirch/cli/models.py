@@ -212,7 +212,7 @@ def _label_features(target: LabelTarget, model: AggregateModel) -> None:
 
 
 def _identity(
-    source: RowSource | None, parsing: options.Parsing, model: AggregateModel, state: RunState
+    source: RowSource | None, parsing: groups.Parsing, model: AggregateModel, state: RunState
 ) -> dict[str, Any]:
     """What decides the leaf of each row; the cut may change, and the columns beside the labels."""
     read = [] if source is None else source.fingerprint() or []

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...checks import Floats
-from ..by_columns import Blocks, Part, by_columns, row_bytes
+from ..by_columns import Part, by_columns, row_bytes
 from ..columns import Wanted, arrow_fields, without_first
 from ..source import ReadingBytes
 from ..table import FileTable, needed, reading, released
@@ -44,30 +44,36 @@ class ParquetTable(FileTable):
 
     def batches(self, wanted: Wanted, begin: int, chunk_rows: int) -> Iterator[pa.RecordBatch]:
         with reading(self.label), self._file() as file, released():
+            at_once = self._fits(file.metadata, wanted)
             for number in range(file.metadata.num_row_groups):
                 rows = file.metadata.row_group(number).num_rows
-                if begin < rows:
-                    yield from self._row_group(file, number, wanted, begin, chunk_rows)
+                if begin < rows and at_once:
+                    yield from without_first(_batches_of(file, number, wanted.all_names, chunk_rows), begin)
+                elif begin < rows:
+                    yield from self._by_columns(file, number, wanted, begin, chunk_rows)
                 begin = max(0, begin - rows)
 
-    def _row_group(
+    def _fits(self, metadata: Any, wanted: Wanted) -> bool:
+        """Whether all columns can be read at once, in every row group.
+
+        Reading by groups of columns converts numbers, and a chunk may have rows of two row groups.
+        """
+        if self.allowed is None or metadata.num_row_groups == 0:
+            return True
+        _, usual = self._part(metadata, _largest_group(metadata), wanted)
+        return usual <= self.allowed - _held_bytes(metadata)
+
+    def _by_columns(
         self, file: Any, number: int, wanted: Wanted, begin: int, chunk_rows: int
     ) -> Iterator[pa.RecordBatch]:
-        def batches_of(names: list[str], size: int) -> Iterator[pa.RecordBatch]:
-            batches: Iterator[pa.RecordBatch] = file.iter_batches(
-                size, row_groups=[number], columns=names, use_threads=False
-            )
-            return batches
-
-        blocks = self._blocks(file.metadata, number, wanted, chunk_rows)
-        if blocks is None:
-            yield from without_first(batches_of(wanted.all_names, chunk_rows), begin)
-            return
+        assert self.allowed is not None
+        part, _ = self._part(file.metadata, number, wanted)
+        blocks = part.blocks(self.allowed - _held_bytes(file.metadata), chunk_rows)
 
         def read(names: list[str], start: int, stop: int) -> Iterator[Any]:
             held, rows = [], 0
             with released():
-                for batch in without_first(batches_of(names, blocks.rows), start):
+                for batch in without_first(_batches_of(file, number, names, blocks.rows), start):
                     held.append(batch.slice(0, stop - start - rows))
                     rows += held[-1].num_rows
                     if rows == stop - start:
@@ -75,25 +81,15 @@ class ParquetTable(FileTable):
                 for column in needed("pyarrow").Table.from_batches(held).select(names).columns:
                     yield column.combine_chunks()
 
-        rows = file.metadata.row_group(number).num_rows
-        yield from by_columns(rows, begin, blocks, wanted, read)
-
-    def _blocks(self, metadata: Any, number: int, wanted: Wanted, chunk_rows: int) -> Blocks | None:
-        """How to read a row group by groups of columns; None if all columns can be read at once."""
-        if self.allowed is None:
-            return None
-        part, usual = self._part(metadata, number, wanted)
-        allowed = self.allowed - _held_bytes(metadata)
-        return None if usual <= allowed else part.blocks(allowed, chunk_rows)
+        yield from by_columns(part.rows, begin, blocks, wanted, read)
 
     def reading_bytes(self, wanted: Wanted, chunk_rows: int) -> ReadingBytes:
         with reading(self.label), self._file() as file:
             metadata = file.metadata
             held = _held_bytes(metadata)
-            sizes = [metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups)]
-            if not sizes:
+            if metadata.num_row_groups == 0:
                 return ReadingBytes(held, held)
-            part, usual = self._part(metadata, sizes.index(max(sizes)), wanted)
+            part, usual = self._part(metadata, _largest_group(metadata), wanted)
         return ReadingBytes(min(usual, part.least_bytes(chunk_rows)) + held, usual + held)
 
     def _part(self, metadata: Any, number: int, wanted: Wanted) -> tuple[Part, int]:
@@ -116,6 +112,15 @@ class ParquetTable(FileTable):
                         return None
                     low[place], high[place] = min(low[place], both[0]), max(high[place], both[1])
         return low, high
+
+
+def _batches_of(file: Any, group: int, names: list[str], size: int) -> Iterator[pa.RecordBatch]:
+    batches: Iterator[pa.RecordBatch] = file.iter_batches(size, row_groups=[group], columns=names, use_threads=False)
+    return batches
+
+
+def _largest_group(metadata: Any) -> int:
+    return max(range(metadata.num_row_groups), key=lambda number: metadata.row_group(number).total_byte_size)
 
 
 def _held_bytes(metadata: Any) -> int:
