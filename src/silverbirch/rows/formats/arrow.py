@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _LARGE_BATCH = 64 << 20  # larger batches are not read as a whole, even without a limit
 _SMALL_FILE = 1 << 20  # no look at its batches
+_LOOKED_AT = 16 << 20  # larger batches are mapped to count their rows, because pyarrow reads them otherwise
 _COMPRESSED_BLOCK = 1 << 30  # without a limit; a batch is decompressed again for each block of rows
 _MAPPED_COLUMN = 1 << 17  # of a map that become resident when a few rows of a column are read
 _MAGIC = b"ARROW1\0\0"  # a file is a stream between this and a footer
@@ -153,7 +154,7 @@ class ArrowFileTable(ArrowTable):
         with needed("pyarrow").OSFile(str(self.path)) as file:
             reader = self._reader(file)
             self._set_fields(reader.schema)
-            self._may_be_large = self.n_bytes > _LARGE_BATCH * max(1, reader.num_record_batches)
+            self._may_be_large = self.n_bytes > _LOOKED_AT * max(1, reader.num_record_batches)
         reader = self._reader(self._looked_at())
         counted = hasattr(reader, "count_rows")  # older versions of pyarrow lack it
         self.n_rows = (
