@@ -87,7 +87,7 @@ def test_labels_that_do_not_fit_leave_the_checkpoint_from_which_the_same_command
     command += ["--checkpoint", tmp_path / "state.sb"]
     failed = with_small_files_only(*command)
     assert failed.returncode == 1
-    assert f"then run the same command again: it continues from {tmp_path / 'state.sb'}" in failed.stderr
+    assert f"run the same command again: it continues from {tmp_path / 'state.sb'}" in failed.stderr
     again = silverbirch(*command)
     assert again.exit_code == 0, again.stderr
     assert "resuming after row 200,000" in again.stdout

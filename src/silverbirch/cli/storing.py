@@ -73,7 +73,7 @@ def resumable(resuming: Resuming) -> Iterator[None]:
             yield
         except OSError as error:  # such as a full disk
             if path.exists():
-                error.add_note(f"then run the same command again: it continues from {path}")
+                error.add_note(f"once that is solved, run the same command again: it continues from {path}")
             raise
         path.unlink(missing_ok=True)
         Journal.beside(path).path.unlink(missing_ok=True)
