@@ -30,7 +30,7 @@ _BEGIN_OF_STREAM = b"\xff\xff\xff\xff"
 _END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 
 
-class ArrowTable(FileTable):
+class IpcTable(FileTable):
     """What files and streams share."""
 
     _numbers: dict[str, int]
@@ -136,7 +136,7 @@ def _is_compressed(file: Any) -> bool:
     return field(batch, 3) != 0  # RecordBatch: length, nodes, buffers, compression
 
 
-class ArrowFileTable(ArrowTable):
+class ArrowFileTable(IpcTable):
     """Arrow IPC files, including Feather."""
 
     suffixes = (".arrow", ".feather", ".ipc")
@@ -200,7 +200,7 @@ class ArrowFileTable(ArrowTable):
             begin = max(0, begin - first.num_rows)
 
 
-class ArrowStreamTable(ArrowTable):
+class ArrowStreamTable(IpcTable):
     """Arrow IPC streams, which can only be read from the beginning. Without a limit, batches are read as a whole."""
 
     suffixes = (".arrows",)

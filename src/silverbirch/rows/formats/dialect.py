@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from codecs import BOM_UTF8
 
@@ -9,6 +10,7 @@ from ..parsing import SPACES
 
 _LINES = 200  # that are looked at
 _QUOTED = rb'"(?:[^"]|"")*"'
+_QUOTE_IN_VALUE = b"\xff"  # which UTF-8 does not have
 _LONGEST = 1 << 28  # of a record whose quote is not closed
 
 
@@ -101,14 +103,14 @@ class SpaceRemover:
         self._separator = separator
 
     def __call__(self, piece: bytes, last: bool) -> bytes:
-        text = self._held + piece
+        text = _without_quotes_in_values(self._held + piece, self._separator)
         end = len(text) if last else _end_of_records(text)
         if len(text) - end > _LONGEST:
             raise ValueError("a quote is not closed within 256 MB")
         self._held = text[end:]
         parts = text[:end].split(b'"')  # every other part is quoted
         parts[::2] = self._changed(b'"'.join(parts[::2])).split(b'"')
-        return b'"'.join(parts)
+        return b'"'.join(parts).replace(_QUOTE_IN_VALUE, b'"')
 
     def _changed(self, text: bytes) -> bytes:
         """The text without spaces around values; spaces at its begin are those of a line."""
@@ -140,12 +142,32 @@ def _repeated(text: bytes, pairs: dict[bytes, bytes]) -> bytes:
     return text
 
 
+def _without_quotes_in_values(text: bytes, separator: str) -> bytes:
+    """The whole lines and the begin of one with other bytes for quotes that open nothing.
+
+    A quote opens at the begin of a value only, as Arrow sees it: 5" is five inches.
+    """
+    ends = b" \t\r\n" if separator == SPACES else b"\r\n" + separator.encode()
+    spaces = b" \t".translate(None, ends)  # around values
+    parts = text.split(b'"')
+    outside = parts[::2] if len(parts) % 2 else [*parts[::2], b""]
+    gap = b"[%b]*" % spaces if spaces else b""
+    if not re.search(b'[^"%b]%b"' % (re.escape(ends + spaces), gap), b'"'.join(outside)):
+        return text
+    found, mark, quoted = [parts[0]], b"", False
+    for before, part in itertools.pairwise(parts):
+        stripped = before.rstrip(spaces)
+        begins = stripped[-1] in ends if stripped else not mark
+        opens = begins or (mark == b'"' and not before)  # the latter is a quote in a quoted value
+        mark = b'"' if quoted or opens else _QUOTE_IN_VALUE
+        quoted = not quoted and opens
+        found += [mark, part]
+    return b"".join(found)
+
+
 def _end_of_records(text: bytes) -> int:
     """The end of the last whole line; a line break within quotes ends no line."""
     end = text.rfind(b"\n") + 1
-    quotes = text.count(b'"', 0, end)
-    while quotes % 2:
-        before = text.rfind(b"\n", 0, end - 1) + 1
-        quotes -= text.count(b'"', before, end)
-        end = before
+    while text.count(b'"', 0, end) % 2:  # the last quote is not closed
+        end = text.rfind(b"\n", 0, text.rfind(b'"', 0, end)) + 1
     return end
