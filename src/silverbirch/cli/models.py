@@ -238,4 +238,4 @@ def _read_record(path: Path) -> dict[str, Any]:
 def _text(value: Any) -> str:
     if isinstance(value, float | int) and not isinstance(value, bool):
         return f"{value:,.12g}"
-    return listed(list(map(str, value))) if isinstance(value, list) else str(value)
+    return listed(list(map(_text, value))) if isinstance(value, list) else str(value)
