@@ -42,7 +42,7 @@ def test_max_leaves_and_max_memory_both_hold():
 @pytest.mark.parametrize(("max_memory", "dimensions"), [(1, 1), (300, 2), ("1kB", 100)])
 def test_too_little_memory_is_refused_and_the_tree_stays_empty(max_memory, dimensions):
     tree = sb.CFTree(max_memory=max_memory)
-    with pytest.raises(ValueError, match=f"does not hold a tree of rows of {dimensions} columns: raise it"):
+    with pytest.raises(ValueError, match=f"does not hold a tree of rows of {dimensions} columns: raise max_memory"):
         tree.insert(random_rows(5, dimensions))
     assert snapshot(tree) == snapshot(sb.CFTree(max_memory=max_memory))
 

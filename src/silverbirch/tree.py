@@ -67,8 +67,8 @@ class _Limits:
         nodes = node_bytes // _core.bytes_per_node(n_dimensions, entries)
         if leaves < 2 or nodes < 2:
             raise ValueError(
-                f"{parameter('max_memory')} leaves {bytes_text(max_memory)}, which does not hold a tree of rows of "
-                f"{n_dimensions} columns: raise {parameter('max_memory')}"
+                f"a memory of {bytes_text(max_memory)} does not hold a tree of rows of {n_dimensions} columns: raise "
+                f"{parameter('max_memory')}"
             )
         return cls(leaves, nodes, entries)
 

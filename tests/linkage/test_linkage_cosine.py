@@ -249,7 +249,7 @@ def test_a_centre_without_a_direction_is_refused_only_where_it_needs_one():
     features = sb.ClusterFeatures([2, 1, 1], [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], [2, 0, 0])
     assert_allclose(sb.linkage(features, "average", "cosine")[:, 2], [1, 1])
     for arguments in ({"method": "single"}, {"method": "average", "mode": "centers"}):
-        with pytest.raises(ValueError, match=r"the mean of feature 0 is zero: .*use method 'average' or 'weighted'"):
+        with pytest.raises(ValueError, match=r"the mean of feature 0 is zero: .*use method='average' or 'weighted'"):
             sb.linkage(features, metric="cosine", **arguments)
 
 

@@ -134,6 +134,7 @@ def run_with_little_memory(code, *arguments):
     limited = (
         "import resource, sys\n"
         "import silverbirch as sb\n"
+        "sb.load, sb.ModelFileError\n"  # imported now, not within the limit
         "size = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
         "resource.setrlimit(resource.RLIMIT_AS, (size + 2**26, size + 2**26))\n" + code
     )
