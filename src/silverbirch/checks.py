@@ -142,7 +142,7 @@ def refused_sparse(X: Any, name: str) -> TypeError:
 
 
 def refused_texts(name: str, text: str, *, paths: bool = True) -> TypeError:
-    """The error for texts where rows of numbers are needed, or with `paths` where paths would do as well."""
+    """The error for texts in place of rows of numbers; `paths` says whether paths of files were possible too."""
     no_file, projected = (", and no file of that name exists", " with Betula(projection=256)") if paths else ("", "")
     return TypeError(
         f"{name} holds texts ({reprlib.repr(str(text))}){no_file}: turn texts into rows of numbers first, by "

@@ -166,7 +166,7 @@ def _cluster(job: Job, cutting: Cutting) -> None:
 
 
 def _write(job: Job, state: RunState, purposes: Iterable[str]) -> None:
-    """Writes the outputs of these purposes; replaces what an earlier call wrote."""
+    """Writes the model, report and record, as far as `purposes` names them; overwrites those of an earlier call."""
     paths = {name: job.outputs.paths[name] for name in purposes}
     with job.record.phase("write"):
         if (model := paths.get("model")) is not None:

@@ -20,7 +20,7 @@ from ..tree import CFTree
 
 
 class Divided(Protocol):
-    """What a pass goes through."""
+    """An input that tells which fraction of it lies before a position."""
 
     def fraction(self, position: Position) -> float | None: ...
 
@@ -63,7 +63,7 @@ def _short(number: float) -> str:
 
 @contextmanager
 def model_progress(shown: bool, model: AggregateModel) -> Iterator[None]:
-    """Shows the progress of the model itself within the block: refining and clustering."""
+    """Within the block, shows a bar while the model refines its features or clusters them."""
     model.progress = shown
     try:
         with bars_by(_bar):

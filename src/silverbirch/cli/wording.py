@@ -1,4 +1,4 @@
-"""The options of the command line in messages: `--max-leaves 5` where Python has `max_leaves=5`."""
+"""Lets messages name options of the command line: `--max-leaves 5` where Python has `max_leaves=5`."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ class RowSource(ABC):
         return ReadingBytes(0, 0)
 
     def allow(self, reading_bytes: int) -> None:
-        """Lets reading take this much memory beside the chunk: at least the least of `reading_bytes`."""
+        """Bounds the bytes that reading takes beside the chunk; must be at least `reading_bytes().least`."""
         return None
 
     def extremes(self) -> tuple[Floats, Floats] | None:

@@ -48,7 +48,7 @@ class Table(ABC):
         return ReadingBytes(0, 0)
 
     def allow(self, reading_bytes: int) -> None:
-        """Limits this memory: to no less than the least of `reading_bytes`."""
+        """Bounds the bytes that reading takes; the bound must be at least `reading_bytes(…).least`."""
         self.allowed = reading_bytes
 
     def check(self, wanted: Wanted) -> None:
