@@ -268,3 +268,9 @@ def test_a_format_says_what_files_are_and_which_of_a_folder_are_read(tmp_path):
     assert all_rows(sb.read_chunks(tmp_path, format=".CSV")).tolist() == [[2]]
     with pytest.raises(FileNotFoundError, match=r"that can be read \(\.npy\)"):
         sb.read_chunks(tmp_path, format="npy")
+
+
+def test_the_names_of_joined_files_are_recognised(tmp_path):
+    (tmp_path / "rows.csv").write_text("x,y\n" + "1,2\n" * 300_000 + "x,y\n3,4\n")
+    with pytest.raises(ValueError, match=r"line 300002: column 'x' holds 'x' .* the names again, as in files"):
+        list(sb.read_chunks(tmp_path / "rows.csv"))

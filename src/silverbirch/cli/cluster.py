@@ -58,7 +58,7 @@ def cluster(
 
       silverbirch cluster day-*.csv -k 20 --scale standard --labels labels.csv
 
-      zcat day-*.csv.gz | silverbirch cluster - --format csv -k 20 --model run.sb
+      grep -v test rows.csv | silverbirch cluster - --format csv -k 20 --model run.sb
 
       silverbirch cluster all.sb -k 500 --model run.sb    # features of `merge`
     """

@@ -227,9 +227,12 @@ class CsvTable(FileTable):
         if found := re.search(r"column #(\d+): (?:Row #(\d+): )?.*invalid value '(.*)'", message, re.DOTALL):
             column, value = self.fields[int(found[1])].name, found[3]
             kind = _SpacesError if value.strip() in self._other_values else ValueError
+            if value.strip() == column:
+                remedy = "these are the names again, as in files that were joined: leave that line out"
+            else:
+                remedy = f"correct it, or choose other columns by {parameter('read_chunks().columns', ...)}"
             return kind(
-                f"{self._line(found[2])}: column {column!r} holds {value!r} where numbers came before: correct it, or "
-                f"choose other columns by {parameter('read_chunks().columns', ...)}"
+                f"{self._line(found[2])}: column {column!r} holds {value!r} where numbers came before: {remedy}"
             )
         return None
 
