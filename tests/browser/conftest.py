@@ -3,9 +3,10 @@
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import chromium
 import pytest
 from playwright.sync_api import sync_playwright
+
+import chromium
 
 SIZES = {"phone": (390, 844), "tablet": (820, 1180), "desk": (1440, 900)}
 PICTURES = Path(__file__).parents[2] / "docs" / "images" / "page"

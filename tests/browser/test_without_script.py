@@ -1,8 +1,8 @@
 """The page where scripts do not run: the static page, whole."""
 
-import models
 import pytest
 
+import models
 import silverbirch as sb
 
 
