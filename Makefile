@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RECIPES := .venv-recipes
 SOURCES := CMakeLists.txt pyproject.toml README.md LICENSE \
-  $(shell find cpp/silverbirch bindings src -name '*.?pp' -o -name '*.py' -o -name '*.pyi' -o -name '*.css')
+  $(shell find cpp/silverbirch bindings src -name '*.?pp' -o -name '*.py' -o -name '*.pyi' -o -name '*.css' -o -name '*.js')
 CPP_TESTS := $(shell find cpp/tests -type f)
 CPP_FILES := $(shell find cpp bindings benchmarks -name '*.?pp')
 
