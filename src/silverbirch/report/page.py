@@ -15,6 +15,7 @@ from ..storage.atomic import check_free, new_file
 from . import numbers
 from .accuracy import accuracy_of, linkage_name
 from .clusters import MOST_CLUSTERS, Clusters, Original, cluster_table, clusters_of
+from .contents import dendrogram_payload, report_payload
 from .layout import figure, page, scrolling
 from .markup import Html, joined, tag
 from .pictures import MOST_BRANCHES, dendrogram_picture, rmsd_picture, themed
@@ -106,7 +107,8 @@ def report_page(
     if record:
         sections["Run"] = scrolling(tag("div", record_tables(record), class_="record"), "Record of the run")
     lead = joined(tag("p", _summary(model, clusters), class_="lead"), _key_figures(model, clusters))
-    return page(title, lead, sections)
+    payload = report_payload(model, dendrogram, clusters, title) if dendrogram.n_leaves > 1 else None
+    return page(title, lead, sections, payload, lasting=("What is exact", "Run"))
 
 
 def dendrogram_page(dendrogram: Dendrogram, title: str) -> str:
@@ -115,7 +117,8 @@ def dendrogram_page(dendrogram: Dendrogram, title: str) -> str:
     if dendrogram.features is not None and dendrogram.n_leaves > 1:
         sections["Number of clusters"] = _curve(dendrogram, None)
     leaves = numbers.counted(dendrogram.n_leaves, "leaf", "leaves")
-    return page(title, tag("p", f"{leaves}, {points} points.", class_="lead"), sections)
+    payload = dendrogram_payload(dendrogram, title) if dendrogram.n_leaves > 1 else None
+    return page(title, tag("p", f"{leaves}, {points} points.", class_="lead"), sections, payload)
 
 
 # -- the head of the page
@@ -147,7 +150,9 @@ def _key_figures(model: AggregateModel, clusters: Clusters) -> Html:
         ("variance explained", _explained(clusters.sse, whole) if model._is_cut else "–"),
         ("threshold of the tree", numbers.number(model.threshold_)),
     ]
-    return tag("dl", *(tag("div", tag("dt", name), tag("dd", value)) for name, value in figures), class_="figures")
+    return tag(
+        "dl", *(tag("div", tag("dt", name), tag("dd", value)) for name, value in figures), class_="figures static"
+    )
 
 
 # -- the sections
