@@ -20,8 +20,11 @@ class Partition {
 
   /** Whether cluster a has a lower label than b. */
   before(a, b) {
-    const { absorbed, lowest } = this.tree;
-    return absorbed[a] > absorbed[b] || (absorbed[a] === absorbed[b] && lowest[a] < lowest[b]);
+    const { tree } = this;
+    let gap = tree.absorbed[a] - tree.absorbed[b];
+    // Two roundings of one sum: only the sum that Python makes decides.
+    if (tree.fractions && Math.abs(gap) < 1e-9 * tree.absorbed[a]) gap = tree.numberingWeight(a) - tree.numberingWeight(b);
+    return gap > 0 || (gap === 0 && tree.lowest[a] < tree.lowest[b]);
   }
 
   /** The heaviest clusters in the order of their labels, without sorting all of them. */

@@ -20,6 +20,8 @@ export class Tree {
     this.#measure(arrays.height);
     this.weight = arrays.weight ? this.#sums(arrays.weight) : this.count;
     this.absorbed = arrays.absorbed ? this.#sums(arrays.absorbed) : this.weight;
+    this.fractions = (arrays.absorbed ?? arrays.weight) instanceof Float64Array; // sums depend on their order
+    this.numbering = new Map();
     this.#addSquares(header, arrays);
     this.paths = new Paths(this);
     this.colour = this.#colours();
@@ -72,6 +74,15 @@ export class Tree {
     sums.set(leaves);
     for (let i = 0; i < n - 1; i++) sums[n + i] = sums[left[i]] + sums[right[i]];
     return sums;
+  }
+
+  /** The absorbed weight of a node to the last bit of Python's sum, which takes the leaves by ascending number. */
+  numberingWeight(v) {
+    if (!this.numbering.has(v)) {
+      const leaves = this.leaf.slice(this.first[v], this.first[v] + this.count[v]).sort();
+      this.numbering.set(v, leaves.reduce((sum, leaf) => sum + this.absorbed[leaf], 0));
+    }
+    return this.numbering.get(v);
   }
 
   #addSquares(header, { leaf_sse: leafSse, gain, height }) {
