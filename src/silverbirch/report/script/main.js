@@ -1,12 +1,13 @@
 // Opens the page: unpacks the data, makes the view that all panels share, and lays the panels out.
 import { partition } from "./cuts.js";
-import { h } from "./dom.js";
+import { dendrogramPanel } from "./dendrogram.js";
+import { fittingScale } from "./scales.js";
 import { createStore, fromHash, toHash } from "./store.js";
 import { Tree } from "./tree.js";
 import { unpack } from "./unpack.js";
 
 /** Functions that take the view and return {element, update(state, changed)}, in the order of the page. */
-const PANELS = [];
+const PANELS = [dendrogramPanel];
 
 /**
  * Fills an element with the explorer.
@@ -21,6 +22,7 @@ export async function start(element, base64, { hash = false } = {}) {
   store.flush();
   element.classList.add("explorer");
   const panels = PANELS.map((panel) => panel(view));
+  view.panels = Object.fromEntries(panels.map((panel, i) => [PANELS[i].name, panel]));
   element.replaceChildren(...panels.map((panel) => panel.element));
   const everything = new Set(Object.keys(store.state));
   for (const panel of panels) panel.update(store.state, everything);
@@ -29,20 +31,6 @@ export async function start(element, base64, { hash = false } = {}) {
   });
   if (hash) keepInAddress(view);
   return view;
-}
-
-/** Opens the page that Python wrote. If that fails, the static page stays, with a line that says why. */
-export async function openPage() {
-  const element = document.getElementById("explorer");
-  const page = document.documentElement;
-  try {
-    page.classList.add("live"); // before the panels measure themselves
-    window.silverbirch = await start(element, document.getElementById("silverbirch-data").textContent, { hash: true });
-  } catch (error) {
-    page.classList.remove("live");
-    element.before(h("p", { class: "quiet", role: "status" }, `The interactive page did not start: ${error.message}`));
-    console.error(error);
-  }
 }
 
 /**
@@ -58,7 +46,7 @@ export function createView(data) {
     root: tree.root,
     from: 0,
     to: 1,
-    scale: "linear",
+    scale: fittingScale(tree),
     side: "top",
     selected: null,
     compared: null,
