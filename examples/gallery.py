@@ -34,10 +34,10 @@ LOOK = {
 }
 # Files that no package carries: what each one is, and where it comes from.
 DATA = {
-    "cities.parquet": "name, cc, lat and lon of all places with more than 1 000 people: cities1000 of GeoNames, CC-BY 4.0",
+    "cities.parquet": "name, cc, lat, lon of the places with more than 1 000 people: cities1000 of GeoNames, CC-BY 4.0",
     "flights.parquet": "all flights out of New York in 2013: the table flights of nycflights13, CC0",
     "packages.parquet": "name, section and description of 30 000 packages: from the package lists of Debian 12",
-    "packages-minilm.npy": "embeddings of these descriptions in the same order: all-MiniLM-L6-v2 of sentence-transformers",
+    "packages-minilm.npy": "the descriptions in the same order, embedded by all-MiniLM-L6-v2 of sentence-transformers",
 }
 
 
@@ -45,10 +45,8 @@ def options(doc: str, *, needs_data: bool = False, **more: dict[str, Any]) -> ar
     """The options of a script; `rows={"type": int, "default": 100}` adds --rows. Sets the look of its pictures."""
     parser = argparse.ArgumentParser(description=doc.splitlines()[0])
     if needs_data:
-        folder = os.environ.get("SILVERBIRCH_DATA", "data")
-        parser.add_argument(
-            "data", type=Path, nargs="?", default=Path(folder), help=f"the folder with the data, {folder}"
-        )
+        folder = Path(os.environ.get("SILVERBIRCH_DATA", "data"))
+        parser.add_argument("data", type=Path, nargs="?", default=folder, help=f"the folder with the data, {folder}")
     parser.add_argument("--out", type=Path, default=Path("gallery"), help="the folder for what is written")
     for name, how in more.items():
         parser.add_argument("--" + name, **how)
@@ -61,9 +59,7 @@ def options(doc: str, *, needs_data: bool = False, **more: dict[str, Any]) -> ar
 def data_file(folder: Path, name: str) -> Path:
     """The path of a file of DATA; ends the script with what it is where it is not there."""
     if not (folder / name).is_file():
-        sys.exit(
-            f"{folder / name} is not there. It holds {DATA[name]}. Give the folder that has it, or set SILVERBIRCH_DATA."
-        )
+        sys.exit(f"{folder / name} is not there: {DATA[name]}. Name the folder that has it, or set SILVERBIRCH_DATA.")
     return folder / name
 
 

@@ -29,9 +29,8 @@ def main():
         tree = sb.Dendrogram(sb.linkage(X, method))
         ten, branches = tree.cut(n_clusters=10), tree.cut(method="eom", min_size=20)
         scores[method] = adjusted_rand_score(true, ten), adjusted_rand_score(true, branches)
-        print(
-            f"{method:9} {scores[method][0]:11.2f} {np.bincount(ten)[0]:9,}  {scores[method][1]:.2f} with {branches.max() + 1}"
-        )
+        first, second = scores[method]
+        print(f"{method:9} {first:11.2f} {np.bincount(ten)[0]:9,}  {second:.2f} with {branches.max() + 1}")
 
     model = sb.Betula(10, linkage="ward").fit(X)  # fewer rows than max_leaves: nothing is aggregated, so it is exact
     model.name_clusters([frequent(true[model.labels_ == cluster]) for cluster in range(10)])

@@ -23,8 +23,8 @@ MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", 
 
 
 def main():
-    args = options(__doc__, needs_data=True, rows={"type": int, "help": "read only so many flights"})
-    flights = pd.read_parquet(data_file(args.data, "flights.parquet")).head(args.rows or None)
+    args = options(__doc__, needs_data=True)
+    flights = pd.read_parquet(data_file(args.data, "flights.parquet"))
     pipeline = make_pipeline(preparation(), sb.Betula(KINDS, max_leaves=5000, n_jobs=2)).fit(flights)
     flights["kind"] = pipeline[-1].labels_
     kinds = pd.DataFrame([described(part) for _, part in flights.groupby("kind")])
@@ -47,13 +47,11 @@ def main():
 def preparation():
     """Delays on a logarithmic scale, with a column that says whether they are missing; distance, hour and airport."""
     logarithm = FunctionTransformer(signed_logarithm, feature_names_out="one-to-one")
-    return make_column_transformer(
-        (make_pipeline(logarithm, SimpleImputer(add_indicator=True), StandardScaler()), ["dep_delay", "arr_delay"]),
-        (make_pipeline(logarithm, StandardScaler()), ["distance"]),
-        (StandardScaler(), ["hour"]),
-        (OneHotEncoder(), ["origin"]),
-        verbose_feature_names_out=False,
-    )
+    delays = make_pipeline(logarithm, SimpleImputer(add_indicator=True), StandardScaler())
+    distance = make_pipeline(logarithm, StandardScaler())
+    hour, origin = StandardScaler(), OneHotEncoder()
+    columns = (delays, ["dep_delay", "arr_delay"]), (distance, ["distance"]), (hour, ["hour"]), (origin, ["origin"])
+    return make_column_transformer(*columns, verbose_feature_names_out=False)
 
 
 def signed_logarithm(values):
@@ -63,13 +61,11 @@ def signed_logarithm(values):
 
 def described(flights):
     cancelled, diverted = flights["dep_delay"].isna().mean() > 0.5, flights["arr_delay"].isna().mean() > 0.5
-    airports = flights["origin"].value_counts(normalize=True)
     return {
         "flights": len(flights),
         "delay": np.round(flights["dep_delay"].mean()),
         "miles": int(flights["distance"].mean()),
         "hour": int(flights["hour"].mean()),
-        "from": "/".join(sorted(airports.index[airports > 0.25])),
         "what": "cancelled" if cancelled else "diverted" if diverted else "",
     }
 
@@ -79,9 +75,8 @@ def draw(days, kinds, kind_of_day, out):
     mix = days.groupby(kind_of_day).mean().T
     left.imshow(mix, cmap="Blues", vmin=0, vmax=0.4, aspect="auto")
     for (row, column), share in np.ndenumerate(mix):
-        left.text(
-            column, row, f"{share:.0%}", ha="center", va="center", fontsize=7, color="white" if share > 0.25 else INK
-        )
+        colour = "white" if share > 0.25 else INK
+        left.text(column, row, f"{share:.0%}", ha="center", va="center", fontsize=7, color=colour)
     names = [k["what"] or f"{k['delay']:+.0f} min, {k['miles']:,} miles, {k['hour']} h" for _, k in kinds.iterrows()]
     left.set_yticks(range(len(names)), names)
     left.set_xticks(range(KINDS_OF_DAYS), [f"{(kind_of_day == k).sum()}\ndays" for k in range(KINDS_OF_DAYS)])
@@ -91,13 +86,10 @@ def draw(days, kinds, kind_of_day, out):
     calendar = np.full((12, 31), np.nan)
     month, day = np.array(days.index.to_list()).T
     calendar[month - 1, day - 1] = kind_of_day
-    right.pcolormesh(
-        calendar, cmap=ListedColormap(CALM_TO_STORM), vmin=0, vmax=KINDS_OF_DAYS - 1, edgecolors="white", linewidth=2
-    )
+    right.pcolormesh(calendar, cmap=ListedColormap(CALM_TO_STORM), vmin=0, vmax=5, edgecolors="white", linewidth=2)
     right.set_yticks(np.arange(12) + 0.5, MONTHS)
     right.set_xticks(np.arange(31) + 0.5, range(1, 32), fontsize=7)
-    right.invert_yaxis()
-    right.set_title("The days of 2013, from calm (pale) to the blizzard (black)")
+    right.set(ylim=(12, 0), title="The days of 2013, from calm (pale) to the blizzard (black)")
     for ax in (left, right):
         ax.tick_params(length=0)
         ax.spines[:].set_visible(False)

@@ -16,9 +16,7 @@ import silverbirch as sb
 
 PALETTES = [4, 8, 16, 32]
 SHOWN = 24  # branches in the dendrogram
-XYZ = np.array(
-    [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
-)
+XYZ = np.array([[0.4125, 0.3576, 0.1804], [0.2127, 0.7152, 0.0722], [0.0193, 0.1192, 0.9503]])  # of linear sRGB
 WHITE = XYZ.sum(axis=1)
 
 
@@ -29,9 +27,8 @@ def main():
     model = sb.Betula(SHOWN, n_jobs=2).fit(pixels)
     cuts = model.cut(n_clusters=PALETTES)
 
-    print(
-        f"{args.photo}: {len(pixels):,} pixels, {len(np.unique(pixels, axis=0)):,} colours, {len(model.features_):,} leaves"
-    )
+    different = len(np.unique(pixels, axis=0))
+    print(f"{args.photo}: {len(pixels):,} pixels, {different:,} colours, {len(model.features_):,} leaves")
     print("mean distance of a pixel to its colour, in Lab (about 2 is just visible)")
     print("colours  palettes of one dendrogram  the same in RGB  k-means, fitted for each")
     in_rgb = sb.Betula(n_jobs=2).fit(photo.reshape(-1, 3).astype(float)).cut(n_clusters=PALETTES)

@@ -26,9 +26,8 @@ def main():
     print(f"{len(places):,} places; a step is the way from a place to the next one")
     for step in (5, 10, 20, 50, 100, 200, 500):
         sizes = np.bincount(dendrogram.cut(height=chord(step)))
-        print(
-            f"steps of {step:3} km: {len(sizes):6,} groups, {sizes[0] / len(places):4.0%} of the places in the largest"
-        )
+        share = sizes[0] / len(places)
+        print(f"steps of {step:3} km: {len(sizes):6,} groups, {share:4.0%} of the places in the largest")
     found = bridges(dendrogram, points)
     print(f"the longest steps between groups of at least {LARGE:,} places")
     for km, size, ends in found:
@@ -75,9 +74,8 @@ def draw(places, dendrogram, found, out):
         axes["w"].annotate(f"{km:.0f} km", (lon.max(), lat[lon.idxmax()]), xytext=(5, 4), textcoords="offset points")
     groups(axes["e"], places, dendrogram.cut(height=chord(7)), 1.2, aspect=1.5)
     axes["e"].set(xlim=(-11, 32), ylim=(36, 59), title="Europe by steps of 7 km")
-    axes["g"].step(
-        on_the_ground(dendrogram.Z[:, 2]), np.maximum.accumulate(dendrogram.Z[:, 3]) / len(places), color=COLOURS[0]
-    )
+    largest = np.maximum.accumulate(dendrogram.Z[:, 3]) / len(places)
+    axes["g"].step(on_the_ground(dendrogram.Z[:, 2]), largest, color=COLOURS[0], where="post")
     axes["g"].set(xscale="log", xlim=(2, 1000), ylim=(0, 1), xlabel="longest step, km")
     axes["g"].set_title("Share of all places in the largest group")
     axes["g"].xaxis.set_major_formatter("{x:.0f}")
