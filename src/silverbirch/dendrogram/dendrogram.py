@@ -390,8 +390,10 @@ class Dendrogram(MeasuredTree, Saved):
             nodes = self.nodes(labels, n_clusters=n_clusters)
             node = int(nodes[as_node(cluster, "cluster", len(nodes), "clusters")])
         leaves, rows, Z = self._hierarchy.below(self.Z, as_node(node, "node", 2 * self.n_leaves - 1))
-        number = {old: new for new, old in enumerate([*leaves.tolist(), *(self.n_leaves + rows).tolist()])}
-        names = {number[old]: name for old, name in self.names.items() if old in number}
+        names = {}
+        if self.names:
+            number = {old: new for new, old in enumerate([*leaves.tolist(), *(self.n_leaves + rows).tolist()])}
+            names = {number[old]: name for old, name in self.names.items() if old in number}
         part = Dendrogram(Z, None if self.features is None else self.features[leaves], names=names)
         if self.prototypes is not None:
             part.prototypes = np.searchsorted(leaves, self.prototypes[rows])
