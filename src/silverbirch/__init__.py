@@ -15,6 +15,7 @@ Read rows
 
 Use the result
     Dendrogram       -- cuts, measures, draws and exports a dendrogram
+    dendrogram       -- draws one as scipy's function does, however deep it is
     write_report     -- writes a page about a fitted model
 
 Files
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from .estimator import Betula
     from .features import ClusterFeatures
     from .linkage import linkage
+    from .plot.scipy_dendrogram import dendrogram
     from .report import write_report
     from .rows import read_chunks
     from .storage.loading import load
@@ -55,6 +57,7 @@ __all__ = [
     "Dendrogram",
     "MemoryLimitError",
     "ModelFileError",
+    "dendrogram",
     "linkage",
     "load",
     "read_chunks",
@@ -71,6 +74,7 @@ _MODULES = {
     "Dendrogram": ".dendrogram",
     "MemoryLimitError": ".errors",
     "ModelFileError": ".errors",
+    "dendrogram": ".plot.scipy_dendrogram",
     "linkage": ".linkage",
     "load": ".storage.loading",
     "read_chunks": ".rows",
@@ -79,10 +83,10 @@ _MODULES = {
 
 
 class _Package(ModuleType):
-    """This package: when its subpackage `linkage` is imported, `silverbirch.linkage` stays the function."""
+    """This package: when its subpackages `linkage` and `dendrogram` are imported, these names stay the functions."""
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if not (name == "linkage" and isinstance(value, ModuleType)):
+        if not (name in _MODULES and isinstance(value, ModuleType)):
             super().__setattr__(name, value)
 
 
