@@ -216,7 +216,7 @@ def label_places(ax: Axes, labels: list[str], *, upright: bool, positions: Any =
     size = min(8.0, 0.95 * room)
     if size < 2.5:
         labels, positions = [], []
-    turned = upright and max(map(len, labels), default=0) * 0.62 * size > 0.95 * room
+    turned = upright and (len(labels) > 16 or max(map(len, labels), default=0) * 0.62 * size > 0.95 * room)
     axis.set_ticks(positions)
     axis.set_ticklabels(labels, rotation=90 if turned else 0, fontsize=size, parse_math=False)
     axis.set_tick_params(length=0)
