@@ -99,24 +99,27 @@ function line(context, upright, a1, d1, a2, d2) {
 function paintMarked({ context, palette }, geometry, { tree, store }) {
   for (const v of [store.state.selected, store.state.compared]) {
     if (v === null) continue;
-    const box = geometry.box(tree.first[v], tree.first[v] + tree.count[v], geometry.above, geometry.base);
+    const box = geometry.box(tree.first[v], tree.first[v] + tree.count[v], Math.max(0, geometry.depth(geometry.scale.of(tree.height[v]))), geometry.base);
     context.fillStyle = palette.tint;
     if (box[geometry.upright ? 2 : 3] > 0) context.fillRect(...box);
   }
 }
 
+/** Where the line of a cut lies on the scale: midway between the merges that it separates; Infinity if there is no line. */
+export function lineOf(tree, cut, { of }) {
+  if (cut.limit === undefined) return Infinity;
+  const [lower, upper] = tree.heightsOfCut(cut.k).map(of);
+  return (lower + Math.min(upper, Math.max(1, lower))) / 2;
+}
+
 /** All lines are rectangles on whole pixels: they are sharp, and quicker than strokes by far where no GPU helps. */
 function paintBranches({ context, ink, sharpness }, geometry, { tree, partition }, root) {
-  const { upright, start, length, along, depth, base, above, scale, from, to, least } = geometry;
+  const { upright, start, length, along, depth, base, scale, from, to, least } = geometry;
   const lines = ink.map(() => []), fills = ink.map(() => []);
   const thick = Math.max(1, Math.round(1.2 * sharpness)) / sharpness;
   const sharp = (value) => Math.round((value - thick / 2) * sharpness) / sharpness;
   const inside = (a) => Math.min(Math.max(a, start - 9), start + length + 9);
   const add = (list, a, d, wide, deep) => (upright ? list.push(a, d, wide, deep) : list.push(d, a, deep, wide));
-  const fill = (left, right, t, colour) => {
-    const [a, b, d] = [inside(along(left)), inside(along(right)), Math.min(depth(t), base - 1)];
-    add(fills[colour], a, d, Math.max(b - a, thick), base - d);
-  };
   const pen = {
     bar(left, right, t, colour) {
       const a = sharp(inside(along(left)));
@@ -126,10 +129,13 @@ function paintBranches({ context, ink, sharpness }, geometry, { tree, partition 
       const a = sharp(along(x)), d = sharp(depth(upper));
       if (a > start - 9 && a < start + length + 9) add(lines[colour], a, d, thick, sharp(depth(lower)) - d + thick);
     },
-    wedge: (x, t, left, right, colour) => fill(left, right, t, colour),
-    block: fill,
+    fill(left, right, upper, lower, colour) {
+      const a = inside(along(left)), d = depth(upper);
+      add(fills[colour], a, d, Math.max(inside(along(right)) - a, thick), depth(lower) - d);
+    },
   };
-  const drawn = drawBranches(tree, partition(), { root, from, to, least, scale, step: 1 / geometry.deepness, above: 1.1 }, pen);
+  const frame = { root, from, to, least, scale, step: 1 / geometry.deepness, above: 1.1, cutAt: lineOf(tree, partition(), scale) };
+  const drawn = drawBranches(tree, partition(), frame, pen);
   context.save();
   context.beginPath();
   context.rect(...(upright ? [start - 1, 0, length + 2, base + 1] : [0, start - 1, base + 1, length + 2]));
