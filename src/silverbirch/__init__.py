@@ -16,6 +16,7 @@ Read rows
 Use the result
     Dendrogram       -- cuts, measures, draws and exports a dendrogram
     write_report     -- writes a page about a fitted model
+    explore          -- the same page as a widget for notebooks
 
 Files
     load             -- loads the object that a file holds; each class also has `save` and `load`
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from .features import ClusterFeatures
     from .linkage import linkage
     from .report import write_report
+    from .report.widget import explore
     from .rows import read_chunks
     from .storage.loading import load
     from .tree import CFTree
@@ -55,6 +57,7 @@ __all__ = [
     "Dendrogram",
     "MemoryLimitError",
     "ModelFileError",
+    "explore",
     "linkage",
     "load",
     "read_chunks",
@@ -71,6 +74,7 @@ _MODULES = {
     "Dendrogram": ".dendrogram",
     "MemoryLimitError": ".errors",
     "ModelFileError": ".errors",
+    "explore": ".report.widget",
     "linkage": ".linkage",
     "load": ".storage.loading",
     "read_chunks": ".rows",

@@ -19,7 +19,7 @@ NAMES = [
     "MemoryLimitError",
     "ModelFileError",
 ]
-NAMES += ["linkage", "load", "read_chunks", "write_report"]
+NAMES += ["explore", "linkage", "load", "read_chunks", "write_report"]
 REQUIRED = inspect.Parameter.empty
 ADAPTIVE = {"method": "level", "min_size": None, "max_size": None, "noise": False}  # options of a cut
 
@@ -127,6 +127,10 @@ SIGNATURES = {
             "record": None,
             "column_names": None,
             "inverse_transform": None,
+            "rows": None,
+            "show": None,
+            "coordinates": None,
+            "suggest": None,
             "force": False,
         },
     ),
@@ -141,7 +145,10 @@ SIGNATURES = {
     "Dendrogram.to_newick": ({"self": REQUIRED, "names": None}, {}),
     "Dendrogram.to_networkx": ({"self": REQUIRED}, {}),
     "Dendrogram.plot": ({"self": REQUIRED, "ax": None}, {"max_leaves": 40, "n_clusters": None, "labels": None}),
-    "Dendrogram.to_html": ({"self": REQUIRED, "path": REQUIRED}, {"title": "silverbirch dendrogram"}),
+    "Dendrogram.to_html": (
+        {"self": REQUIRED, "path": REQUIRED},
+        {"title": "silverbirch dendrogram", "column_names": None, "show": None, "coordinates": None},
+    ),
 }
 
 

@@ -7,7 +7,7 @@ cuts, suggestion the number of clusters, exports and plot what other tools and p
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -510,8 +510,19 @@ class Dendrogram(MeasuredTree, Saved):
         names = self.names if labels is None else self.names | {leaf: str(name) for leaf, name in enumerate(labels)}
         return draw_dendrogram(self, ax, as_count(max_leaves, "max_leaves", least=2), count, names, style)
 
-    def to_html(self, path: str | os.PathLike[str], *, title: str = "silverbirch dendrogram") -> None:
-        """Writes one HTML file with the dendrogram and, if the features are known, the rmsd curve.
+    def to_html(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        title: str = "silverbirch dendrogram",
+        column_names: Sequence[str] | None = None,
+        show: Any = None,
+        coordinates: Any = None,
+    ) -> None:
+        """Writes one HTML file with the whole dendrogram, to zoom into and to cut.
+
+        If the features are known, the page has the rmsd of every cut, the means of the uppermost branches and a
+        scatter. It needs no network; without scripts it shows the uppermost branches.
 
         Parameters
         ----------
@@ -519,15 +530,25 @@ class Dendrogram(MeasuredTree, Saved):
             The file to write.
         title : str, default "silverbirch dendrogram"
             The heading of the page.
+        column_names : list of str, default None
+            A name for each column of the features.
+        show : list, array or dict, default None
+            A text or an image for each leaf, to show what a branch is about; or a dict of several such lists. See
+            `write_report`.
+        coordinates : array (m, 2), default None
+            The place of each leaf in the scatter; None takes the first two principal axes.
 
         Raises
         ------
         ImportError
             matplotlib is not installed.
+        ValueError
+            There are not as many values to show, coordinates or column names as needed.
         """
         from ..report import dendrogram_page
 
-        Path(path).write_text(dendrogram_page(self, title), encoding="utf-8")
+        page = dendrogram_page(self, title, column_names=column_names, show=show, coordinates=coordinates)
+        Path(path).write_text(page, encoding="utf-8")
 
 
 def numbered_by_weight(labels: NDArray[np.int64], weight: Floats) -> NDArray[np.int64]:

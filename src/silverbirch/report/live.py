@@ -16,7 +16,6 @@ from importlib.resources import files
 from .markup import Html, joined, tag
 from .payload import Payload
 
-_FIRST = "page.js"  # starts all others
 _IMPORT = re.compile(r"^import .* from [\"']\./([\w-]+\.js)[\"'];?\n", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async |function|class|const|let))", re.MULTILINE)
 _END_OF_SCRIPT = re.compile(r"</script|<!--", re.IGNORECASE)
@@ -25,25 +24,43 @@ _NAMES = ("page.css", "script/live.css", "script/panels.css")
 
 @cache
 def script() -> str:
-    """All modules in one function. None of their imports renames anything, so that they can share their names."""
-    sources: dict[str, str] = {}
-    imports: dict[str, list[str]] = {}
-    waiting = [_FIRST]
-    while waiting:
-        name = waiting.pop()
-        sources[name] = _read(f"script/{name}")
-        imports[name] = _IMPORT.findall(sources[name])
-        waiting += [other for other in imports[name] if other not in sources]
-    parts = (_EXPORT.sub("", _IMPORT.sub("", sources[name])) for name in TopologicalSorter(imports).static_order())
-    text = '(() => {\n"use strict";\n' + "\n".join(parts) + "})();\n"
+    """The script of a page: all modules in one function."""
+    text = f'(() => {{\n"use strict";\n{_joined("page.js")}}})();\n'
     if found := _END_OF_SCRIPT.search(text):
         raise ValueError(f"a script of the page contains {found[0]!r}, which would end it: write it in another way")
     return text
 
 
 @cache
+def widget_script() -> str:
+    """The module of the notebook's widget."""
+    return _joined("widget.js")
+
+
+def _joined(first: str) -> str:
+    """A module and all that it imports. None of the imports renames anything, so that they can share their names."""
+    sources: dict[str, str] = {}
+    imports: dict[str, list[str]] = {}
+    waiting = [first]
+    while waiting:
+        name = waiting.pop()
+        sources[name] = _read(f"script/{name}")
+        imports[name] = _IMPORT.findall(sources[name])
+        waiting += [other for other in imports[name] if other not in sources]
+    order = TopologicalSorter(imports).static_order()
+    return "\n".join(_EXPORT.sub("", _IMPORT.sub("", sources[name])) for name in order)
+
+
+@cache
 def style() -> str:
     return "\n".join(_read(name) for name in _NAMES)
+
+
+@cache
+def widget_style() -> str:
+    """The same style for the inside of a widget: the place of the widget is its page."""
+    rules = re.sub(r"^body(?= \{)", ":host", style().replace(":root", ":host"), flags=re.MULTILINE)
+    return f"{rules}\n:host {{ display: block; max-width: none; padding: 1rem; }}\n"
 
 
 def policy(with_script: bool) -> Html:

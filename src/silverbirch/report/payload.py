@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..checks import Floats
 from ..dendrogram import Dendrogram
@@ -75,11 +76,14 @@ def _squares(values: Floats) -> Packed:
     if len(values) <= _EXACT_UP_TO or _exceeds_float32(values):
         return Packed(values)
     short = values.astype(np.float32)
-    if len(values) > _ROUNDED_FROM:
-        dropped = 23 - _KEPT_BITS
-        bits = short.view(np.uint32)
-        short = ((bits + (1 << (dropped - 1))) >> dropped << dropped).astype(np.uint32).view(np.float32)
-    return Packed(short)
+    return Packed(rounded(short) if len(values) > _ROUNDED_FROM else short)
+
+
+def rounded(values: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The values with fewer binary digits: the others are 0 and compress to nothing."""
+    dropped = 23 - _KEPT_BITS
+    bits = values.view(np.uint32) + np.uint32(1 << (dropped - 1))
+    return (bits >> dropped << dropped).view(np.float32)
 
 
 def _exceeds_float32(values: Floats) -> bool:
