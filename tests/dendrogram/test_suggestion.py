@@ -191,7 +191,7 @@ def test_the_scores_are_a_table_with_a_row_for_each_k():
 
 def test_the_picture_has_a_row_and_a_vote_for_each_criterion():
     ax = suggestion_of(gaussians(0, [30] * 3, 2, 10), k_max=8).plot()
-    assert next(label.get_text() for label in ax.get_yticklabels()) == "height gap"
+    assert next(label.get_text() for label in ax.get_yticklabels()) == "height gap: 3"
     assert len(ax.images) == 6
     assert [line.get_xdata()[0] for line in ax.lines] == [3] * 7
     ax.figure.canvas.draw()
