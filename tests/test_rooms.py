@@ -44,7 +44,7 @@ PYTHON_ROOMS = {
     "storage": "rows features tree linkage dendrogram model",
     "pipeline": f"rows {NOUNS} storage sklearn",
     "plot": "rows features tree linkage dendrogram model",
-    "report": f"{NOUNS} storage plot",
+    "report": f"rows {NOUNS} storage plot",
     "demo": f"{NOUNS} storage",
     "cli": f"directions rows {NOUNS} pipeline storage plot",
     "__init__": "",

@@ -17,6 +17,7 @@ Use the result
     Dendrogram       -- cuts, measures, draws and exports a dendrogram
     dendrogram       -- draws one as scipy's function does, however deep it is
     write_report     -- writes a page about a fitted model
+    explore          -- the same page as a widget for notebooks
 
 Files
     load             -- loads the object that a file holds; each class also has `save` and `load`
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from .linkage import linkage
     from .plot.scipy_dendrogram import dendrogram
     from .report import write_report
+    from .report.widget import explore
     from .rows import read_chunks
     from .storage.loading import load
     from .tree import CFTree
@@ -58,6 +60,7 @@ __all__ = [
     "MemoryLimitError",
     "ModelFileError",
     "dendrogram",
+    "explore",
     "linkage",
     "load",
     "read_chunks",
@@ -75,6 +78,7 @@ _MODULES = {
     "MemoryLimitError": ".errors",
     "ModelFileError": ".errors",
     "dendrogram": ".plot.scipy_dendrogram",
+    "explore": ".report.widget",
     "linkage": ".linkage",
     "load": ".storage.loading",
     "read_chunks": ".rows",

@@ -19,7 +19,7 @@ NAMES = [
     "MemoryLimitError",
     "ModelFileError",
 ]
-NAMES += ["dendrogram", "linkage", "load", "read_chunks", "write_report"]
+NAMES += ["dendrogram", "explore", "linkage", "load", "read_chunks", "write_report"]
 REQUIRED = inspect.Parameter.empty
 ADAPTIVE = {"method": "level", "min_size": None, "max_size": None, "noise": False}  # options of a cut
 
@@ -127,6 +127,10 @@ SIGNATURES = {
             "record": None,
             "column_names": None,
             "inverse_transform": None,
+            "rows": None,
+            "show": None,
+            "coordinates": None,
+            "suggest": None,
             "force": False,
         },
     ),
@@ -153,7 +157,10 @@ SIGNATURES = {
         },
     ),
     "Dendrogram.plot_rmsd": ({"self": REQUIRED, "ax": None}, {"k_max": 2000, "mark": None}),
-    "Dendrogram.to_html": ({"self": REQUIRED, "path": REQUIRED}, {"title": "silverbirch dendrogram"}),
+    "Dendrogram.to_html": (
+        {"self": REQUIRED, "path": REQUIRED},
+        {"title": "silverbirch dendrogram", "column_names": None, "show": None, "coordinates": None},
+    ),
 }
 
 

@@ -7,7 +7,7 @@ cuts, suggestion the number of clusters, exports and plot what other tools and p
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, get_args
 
@@ -390,8 +390,10 @@ class Dendrogram(MeasuredTree, Saved):
             nodes = self.nodes(labels, n_clusters=n_clusters)
             node = int(nodes[as_node(cluster, "cluster", len(nodes), "clusters")])
         leaves, rows, Z = self._hierarchy.below(self.Z, as_node(node, "node", 2 * self.n_leaves - 1))
-        number = {old: new for new, old in enumerate([*leaves.tolist(), *(self.n_leaves + rows).tolist()])}
-        names = {number[old]: name for old, name in self.names.items() if old in number}
+        names = {}
+        if self.names:
+            number = {old: new for new, old in enumerate([*leaves.tolist(), *(self.n_leaves + rows).tolist()])}
+            names = {number[old]: name for old, name in self.names.items() if old in number}
         part = Dendrogram(Z, None if self.features is None else self.features[leaves], names=names)
         if self.prototypes is not None:
             part.prototypes = np.searchsorted(leaves, self.prototypes[rows])
@@ -615,8 +617,19 @@ class Dendrogram(MeasuredTree, Saved):
         mark = None if mark is None else self._checked_count(mark)
         return draw_rmsd(self, ax, k_max=as_count(k_max, "k_max"), mark=mark)
 
-    def to_html(self, path: str | os.PathLike[str], *, title: str = "silverbirch dendrogram") -> None:
-        """Writes one HTML file with the dendrogram and, if the features are known, the rmsd curve.
+    def to_html(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        title: str = "silverbirch dendrogram",
+        column_names: Sequence[str] | None = None,
+        show: Any = None,
+        coordinates: Any = None,
+    ) -> None:
+        """Writes one HTML file with the whole dendrogram, to zoom into and to cut.
+
+        If the features are known, the page has the rmsd of every cut, the means of the uppermost branches and a
+        scatter. It needs no network; without scripts it shows the uppermost branches.
 
         Parameters
         ----------
@@ -624,15 +637,25 @@ class Dendrogram(MeasuredTree, Saved):
             The file to write.
         title : str, default "silverbirch dendrogram"
             The heading of the page.
+        column_names : list of str, default None
+            A name for each column of the features.
+        show : list, array or dict, default None
+            A text or an image for each leaf, to show what a branch is about; or a dict of several such lists. See
+            `write_report`.
+        coordinates : array (m, 2), default None
+            The place of each leaf in the scatter; None takes the first two principal axes.
 
         Raises
         ------
         ImportError
             matplotlib is not installed.
+        ValueError
+            There are not as many values to show, coordinates or column names as needed.
         """
         from ..report import dendrogram_page
 
-        Path(path).write_text(dendrogram_page(self, title), encoding="utf-8")
+        page = dendrogram_page(self, title, column_names=column_names, show=show, coordinates=coordinates)
+        Path(path).write_text(page, encoding="utf-8")
 
 
 def numbered_by_weight(labels: NDArray[np.int64], weight: Floats) -> NDArray[np.int64]:
