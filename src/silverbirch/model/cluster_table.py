@@ -252,7 +252,7 @@ def table_of(
     """
     weight, center, sse = clusters.arrays()
     mean = leaves.total().mean[0]
-    deviation = _deviation(leaves, mean)
+    deviation = column_deviation(leaves, mean)
     most, effect = _distinguishing(center, mean, deviation)
     nearest = nearest_other(center)
     return ClusterTable(
@@ -280,7 +280,7 @@ def in_other_units(table: ClusterTable, leaves: ClusterFeatures, convert: Callab
     Distances of centres and the rmsd stay as they were.
     """
     center, mean, means = (np.asarray(convert(a), float) for a in (table.center, table.mean[None], leaves.mean))
-    deviation = _deviation(ClusterFeatures(leaves.weight, means, 0), mean[0])
+    deviation = column_deviation(ClusterFeatures(leaves.weight, means, 0), mean[0])
     width = center.shape[1]
     columns = table.columns if len(table.columns) == width else tuple(f"column {i}" for i in range(width))
     most, effect = _distinguishing(center, mean[0], deviation)
@@ -302,7 +302,7 @@ def _distinguishing(center: Floats, mean: Floats, deviation: Floats) -> tuple[ND
     return most, np.take_along_axis(effects, most, axis=1)
 
 
-def _deviation(leaves: ClusterFeatures, mean: Floats) -> Floats:
+def column_deviation(leaves: ClusterFeatures, mean: Floats) -> Floats:
     """The standard deviation of each column, see the notes of `ClusterTable`."""
     total = leaves.weight.sum()
     within = leaves.sse.sum() / (total * leaves.n_dimensions)
