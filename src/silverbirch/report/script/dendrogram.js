@@ -2,7 +2,7 @@
 import { h, replace } from "./dom.js";
 import { counted, number } from "./format.js";
 import { listen } from "./gestures.js";
-import { geometryOf, paint } from "./painting.js";
+import { geometryOf, lineOf, paint } from "./painting.js";
 import { onTheme } from "./palette.js";
 import { heightScale, lowHeight } from "./scales.js";
 import { summary, toolbar } from "./toolbar.js";
@@ -56,27 +56,36 @@ class DendrogramPanel {
     }
     if (changed.has("cut")) this.#speak();
     this.controls.update(state);
+    if (["root", "from", "to"].some((key) => changed.has(key))) this.hover(null);
     this.#turnTo(this.#goal());
     this.draw();
   }
 
   // -- windows: {root, from, to: drawing positions, top: height at the upper edge}
 
+  /** The window of the state; heights reach up to the branch that holds all its leaves. */
   #goal() {
+    const { tree } = this;
     const { root, from, to } = this.store.state;
-    const first = this.tree.first[root], leaves = this.tree.count[root];
-    return { root, from: first + from * leaves, to: first + to * leaves, top: (this.tree.top[root] || 1) * ROOM };
+    const at = (share) => tree.first[root] + share * tree.count[root];
+    const inner = tree.lca(tree.leaf[Math.floor(at(from))], tree.leaf[Math.max(Math.floor(at(from)), Math.ceil(at(to)) - 1)]);
+    return { root, from: at(from), to: at(to), top: (tree.top[inner] || tree.top[root] || 1) * ROOM };
   }
 
+  /** Goes to a window: at once where a pointer moves the leaves, else gliding. Heights always glide. */
   #turnTo(goal) {
-    const far = this.smooth || (this.shown && (this.glide?.goal ?? this.shown).root !== goal.root);
+    const { shown, glide } = this;
+    const far = this.smooth || (shown && (glide?.goal ?? shown).root !== goal.root);
     this.smooth = false;
-    if (far && !matchMedia("(prefers-reduced-motion: reduce)").matches) {
-      const running = this.glide;
-      this.glide = { from: this.shown, goal, start: performance.now() };
-      if (!running) requestAnimationFrame(() => this.#step());
-    } else if (this.glide) this.glide.goal = goal;
-    else this.shown = goal;
+    if (!shown || matchMedia("(prefers-reduced-motion: reduce)").matches) {
+      this.shown = goal;
+      this.glide = null;
+    } else if (far || (glide?.goal ?? shown).top !== goal.top) {
+      this.glide = { from: far ? shown : { ...goal, top: shown.top }, goal, start: performance.now() };
+      if (!glide) requestAnimationFrame(() => this.#step());
+    } else if (!glide) this.shown = goal;
+    else Object.assign(glide, { goal, from: { ...goal, top: glide.from.top } });
+    if (this.glide && !far) this.shown = { ...goal, top: shown.top };
   }
 
   #step() {
@@ -216,12 +225,10 @@ class DendrogramPanel {
 
   #placeLine() {
     const { line, geometry, dragged } = this;
-    const { cut } = this.store.state;
-    const { k } = this.view.partition();
-    const { of } = geometry.scale;
-    const [lower, upper] = this.tree.heightsOfCut(k);
-    const t = dragged ?? (of(lower) + Math.min(of(upper), Math.max(1, of(lower)))) / 2;
-    line.hidden = cut.k === undefined || t > 1.01;
+    const cut = this.view.partition();
+    const { k } = cut;
+    const t = dragged ?? lineOf(this.tree, cut, geometry.scale);
+    line.hidden = !(t <= 1.01);
     const d = geometry.depth(t);
     line.style.transform = geometry.upright ? `translateY(${d}px)` : `translateX(${d}px)`;
     line.firstChild.textContent = counted(k, "cluster", "clusters");

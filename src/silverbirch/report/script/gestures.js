@@ -15,7 +15,6 @@ export function listen(stage, { zoom, pan, hover, click }) {
     const box = stage.getBoundingClientRect();
     return { x: event.clientX - box.left, y: event.clientY - box.top };
   };
-  const middle = ([a, b]) => ({ x: (a.x + b.x) / 2, y: (a.y + b.y) / 2, apart: Math.hypot(a.x - b.x, a.y - b.y) });
 
   stage.addEventListener("pointerdown", (event) => {
     if (event.button !== 0 || event.target.closest(".cut-line")) return;
@@ -63,4 +62,8 @@ export function listen(stage, { zoom, pan, hover, click }) {
     },
     { passive: false },
   );
+}
+
+function middle([a, b]) {
+  return { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2, apart: Math.hypot(a.x - b.x, a.y - b.y) };
 }

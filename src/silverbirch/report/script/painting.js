@@ -1,6 +1,6 @@
 // Paints a frame of the dendrogram on a canvas: axis, branches, the colours of the clusters below them, labels and names.
 import { lowerBound } from "./cuts.js";
-import { drawBranches, NOISE, TRUNK } from "./drawing.js";
+import { drawBranches, NOISE } from "./drawing.js";
 import { count } from "./format.js";
 import { colours } from "./palette.js";
 import { ticksOf, tickText } from "./scales.js";
@@ -99,59 +99,60 @@ function line(context, upright, a1, d1, a2, d2) {
 function paintMarked({ context, palette }, geometry, { tree, store }) {
   for (const v of [store.state.selected, store.state.compared]) {
     if (v === null) continue;
-    const box = geometry.box(tree.first[v], tree.first[v] + tree.count[v], geometry.above, geometry.base);
+    const box = geometry.box(tree.first[v], tree.first[v] + tree.count[v], Math.max(0, geometry.depth(geometry.scale.of(tree.height[v]))), geometry.base);
     context.fillStyle = palette.tint;
     if (box[geometry.upright ? 2 : 3] > 0) context.fillRect(...box);
   }
 }
 
+/** Where the line of a cut lies on the scale: midway between the merges that it separates; Infinity if there is no line. */
+export function lineOf(tree, cut, { of }) {
+  if (cut.limit === undefined) return Infinity;
+  const [lower, upper] = tree.heightsOfCut(cut.k).map(of);
+  return (lower + Math.min(upper, Math.max(1, lower))) / 2;
+}
+
+/** All lines are rectangles on whole pixels: they are sharp, and quicker than strokes by far where no GPU helps. */
 function paintBranches({ context, ink, sharpness }, geometry, { tree, partition }, root) {
-  const { upright, start, length, along, depth, base, scale } = geometry;
-  const strokes = ink.map(() => new Path2D()), fills = ink.map(() => new Path2D());
+  const { upright, start, length, along, depth, base, scale, from, to, least } = geometry;
+  const lines = ink.map(() => []), fills = ink.map(() => []);
   const thick = Math.max(1, Math.round(1.2 * sharpness)) / sharpness;
-  const thin = thick / 3; // half the width of a wedge at its upper end
-  const shift = (Math.round(thick * sharpness) % 2) / 2;
-  const sharp = (value) => (Math.round(value * sharpness - shift) + shift) / sharpness;
+  const sharp = (value) => Math.round((value - thick / 2) * sharpness) / sharpness;
   const inside = (a) => Math.min(Math.max(a, start - 9), start + length + 9);
-  const polygon = (path, ...points) => {
-    points.forEach(([a, d], i) => path[i ? "lineTo" : "moveTo"](upright ? a : d, upright ? d : a));
-    path.closePath();
-  };
+  const add = (list, a, d, wide, deep) => (upright ? list.push(a, d, wide, deep) : list.push(d, a, deep, wide));
   const pen = {
-    bar: (from, to, t, colour) => {
-      const d = sharp(depth(t));
-      line(strokes[colour], upright, sharp(inside(along(from))) - thick / 2, d, sharp(inside(along(to))) + thick / 2, d);
+    bar(left, right, t, colour) {
+      const a = sharp(inside(along(left)));
+      add(lines[colour], a, sharp(depth(t)), sharp(inside(along(right))) - a + thick, thick);
     },
-    stem: (x, upper, lower, colour) => {
-      const a = sharp(along(x));
-      if (a > start - 9 && a < start + length + 9) line(strokes[colour], upright, a, depth(upper), a, depth(lower));
+    stem(x, upper, lower, colour) {
+      const a = sharp(along(x)), d = sharp(depth(upper));
+      if (a > start - 9 && a < start + length + 9) add(lines[colour], a, d, thick, sharp(depth(lower)) - d + thick);
     },
-    wedge: (x, t, from, to, colour) => {
-      const [a, d] = [along(x), depth(t)];
-      const [left, right] = [Math.min(along(from), a - thin), Math.max(along(to), a + thin)];
-      polygon(fills[colour], [a - thin, d], [a + thin, d], [right, base], [left, base]);
-    },
-    block: (from, to, t, colour) => {
-      const [a, b, d] = [inside(along(from)), inside(along(to)), depth(t)];
-      polygon(fills[colour], [a, d], [b, d], [b, base], [a, base]);
+    fill(left, right, upper, lower, colour) {
+      const a = inside(along(left)), d = depth(upper);
+      add(fills[colour], a, d, Math.max(inside(along(right)) - a, thick), depth(lower) - d);
     },
   };
+  const frame = { root, from, to, least, scale, step: 1 / geometry.deepness, above: 1.1, cutAt: lineOf(tree, partition(), scale) };
+  const drawn = drawBranches(tree, partition(), frame, pen);
   context.save();
   context.beginPath();
   context.rect(...(upright ? [start - 1, 0, length + 2, base + 1] : [0, start - 1, base + 1, length + 2]));
   context.clip();
-  const { from, to, least } = geometry;
-  const drawn = drawBranches(tree, partition(), { root, from, to, least, scale, step: 1 / geometry.deepness, above: 1.1 }, pen);
-  context.lineWidth = thick;
   ink.forEach((colour, i) => {
-    context.fillStyle = context.strokeStyle = colour;
-    context.globalAlpha = i === TRUNK ? 0.25 : 0.5;
-    context.fill(fills[i]);
+    context.fillStyle = colour;
+    context.globalAlpha = 0.35;
+    fillAll(context, fills[i]);
     context.globalAlpha = 1;
-    context.stroke(strokes[i]);
+    fillAll(context, lines[i]);
   });
   context.restore();
   return drawn;
+}
+
+function fillAll(context, boxes) {
+  for (let i = 0; i < boxes.length; i += 4) context.fillRect(boxes[i], boxes[i + 1], boxes[i + 2], boxes[i + 3]);
 }
 
 /** The clusters along the window: [{node, from, to}] in drawing positions, one for each stretch of pixels; -1 is noise. */

@@ -27,7 +27,6 @@ export function toolbar(view, actions) {
   const side = select("Root", [["top", "root at the top"], ["left", "root at the left"]], (value) => store.set({ side: value }));
   const found = h("output", { class: "found" });
   const trail = h("nav", { class: "trail", "aria-label": "From the whole tree to the branch shown" });
-  const button = (text, label, act) => h("button", { type: "button", "aria-label": label, title: label, click: act }, text);
   const element = h(
     "div",
     { class: "controls" },
@@ -36,8 +35,8 @@ export function toolbar(view, actions) {
     h("div", { class: "tools" },
       h("label", {}, "heights ", scale), side,
       h("span", { class: "buttons" },
-        button("−", "Zoom out", () => actions.zoom(2)), button("+", "Zoom in", () => actions.zoom(0.5)),
-        button("↑", "Up to the parent branch", actions.up), button("Whole tree", "Show the whole tree", actions.reset)),
+        tool("−", "Zoom out", () => actions.zoom(2)), tool("+", "Zoom in", () => actions.zoom(0.5)),
+        tool("↑", "Up to the parent branch", actions.up), tool("Whole tree", "Show the whole tree", actions.reset)),
       trail),
   );
 
@@ -60,6 +59,10 @@ export function toolbar(view, actions) {
     }));
   }
   return { element, update, follow };
+}
+
+function tool(text, label, act) {
+  return h("button", { type: "button", "aria-label": label, title: label, click: act }, text);
 }
 
 function select(label, choices, chosen) {
