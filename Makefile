@@ -1,16 +1,17 @@
 # Everything from a fresh machine with Python ≥ 3.11 and a C++ compiler: `make demo`, `make test`, `make bench`,
-# `make reproduce`.
+# `make reproduce`, `make docs`.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 RECIPES := .venv-recipes
+DOCS := .venv-docs
 SOURCES := CMakeLists.txt pyproject.toml README.md LICENSE \
   $(shell find cpp/silverbirch bindings src -name '*.?pp' -o -name '*.py' -o -name '*.pyi' -o -name '*.css')
 CPP_TESTS := $(shell find cpp/tests -type f)
 CPP_FILES := $(shell find cpp bindings benchmarks -name '*.?pp')
 
-.PHONY: demo bench reproduce test lint test-cpp test-python test-recipes stubs format dist clean
+.PHONY: demo bench reproduce test lint test-cpp test-python test-recipes docs stubs format dist clean
 
 demo: $(VENV)/for-users
 	$(BIN)/silverbirch demo --out demo-output --force
@@ -43,6 +44,11 @@ test-python: $(VENV)/for-developers
 test-recipes: $(RECIPES)/ready
 	$(RECIPES)/bin/python -m pytest tests/recipes
 
+# The documentation as pages, in build/docs; a warning is an error. Needs no network once $(DOCS) is there.
+docs: $(DOCS)/ready
+	$(DOCS)/bin/python -m sphinx -W --keep-going -n -q -c docs . build/docs
+	@echo "written: build/docs/index.html"
+
 # Installs the package as users get it, not in place: what is tested is what ships. All builds share one folder, and
 # those for developers add the C++ tests, so the core is compiled once.
 INSTALL = test -d $(VENV) || $(PYTHON) -m venv $(VENV); \
@@ -73,6 +79,13 @@ $(RECIPES)/ready: $(VENV)/for-users
 	$(INSTALL_RECIPES) --no-deps "bertopic>=0.17"
 	touch $@
 
+$(DOCS)/ready: $(VENV)/for-users
+	test -d $(DOCS) || $(PYTHON) -m venv $(DOCS)
+	rm -rf $(DOCS)/lib/python*/site-packages/silverbirch*
+	cp -r $(VENV)/lib/python*/site-packages/silverbirch* $(DOCS)/lib/python*/site-packages
+	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check "silverbirch[docs]"
+	touch $@
+
 stubs: $(VENV)/for-developers
 	$(BIN)/python -m nanobind.stubgen -q -m silverbirch._core -o src/silverbirch/_core.pyi
 
@@ -85,4 +98,4 @@ dist: $(VENV)/for-developers
 	$(BIN)/python -m build
 
 clean:
-	rm -rf build dist $(VENV) $(RECIPES) demo-output
+	rm -rf build dist $(VENV) $(RECIPES) $(DOCS) demo-output docs/reference
