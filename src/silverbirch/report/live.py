@@ -18,6 +18,8 @@ from .payload import Payload
 
 _IMPORT = re.compile(r"^import .* from [\"']\./([\w-]+\.js)[\"'];?\n", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async |function|class|const|let))", re.MULTILINE)
+# Comments and indentation stay in the repository; no string of the modules contains " // ".
+_COMMENT = re.compile(r"^ */\*\*(?:.|\n)*?\*/\n|^ *//.*\n| // .*$|^ +", re.MULTILINE)
 _END_OF_SCRIPT = re.compile(r"</script|<!--", re.IGNORECASE)
 _NAMES = ("page.css", "script/live.css", "script/panels.css")
 
@@ -48,7 +50,7 @@ def _joined(first: str) -> str:
         imports[name] = _IMPORT.findall(sources[name])
         waiting += [other for other in imports[name] if other not in sources]
     order = TopologicalSorter(imports).static_order()
-    return "\n".join(_EXPORT.sub("", _IMPORT.sub("", sources[name])) for name in order)
+    return _COMMENT.sub("", "\n".join(_EXPORT.sub("", _IMPORT.sub("", sources[name])) for name in order))
 
 
 @cache
