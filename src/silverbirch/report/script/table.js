@@ -67,7 +67,7 @@ export function tablePanel(view) {
     heads.find((cell) => cell.textContent === (sort.replace("-", "") || "cluster")).ariaSort = sort.startsWith("-") ? "descending" : "ascending";
     replace(all, h("tr", {}, rowHead("all rows"), columns.map(([, cell]) => cell(tree.root))), apart.map((node) => line(node, view.label(node))));
     replace(body, clusters.map(({ node, label }) => line(node, label)));
-    body.style.setProperty("--heaviest", tree.weight[view.partition().largest(1)[0]?.node]);
+    table.style.setProperty("--heaviest", tree.weight[view.partition().largest(1)[0]?.node]);
     more.hidden = clusters.length >= k;
     more.textContent = `Show more of ${count(k)} clusters`;
     caption.textContent = tableCaption(view);
