@@ -12,6 +12,7 @@ const FEW_COLUMNS = 8; // with more, the table shows only those in which a clust
 
 /** The value by which a table is sorted, the lowest first. */
 const ORDERS = {
+  __proto__: null, // names come from the address, too
   label: (view, { label }) => label,
   name: (view, { node }) => view.name(node) ?? "\uffff",
   size: ({ tree }, { node }) => -tree.weight[node],
