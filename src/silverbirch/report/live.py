@@ -18,7 +18,8 @@ from .payload import Payload
 
 _IMPORT = re.compile(r"^import .* from [\"']\./([\w-]+\.js)[\"'];?\n", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async |function|class|const|let))", re.MULTILINE)
-_COMMENT = re.compile(r"^[ \t]*(?:/\*\*.*?\*/|//[^\n]*)?[ \t]*\n", re.MULTILINE | re.DOTALL)  # of whole lines, or no line at all
+# Whole lines of comments, and empty lines.
+_COMMENT = re.compile(r"^[ \t]*(?:/\*\*.*?\*/|//[^\n]*)?[ \t]*\n", re.MULTILINE | re.DOTALL)
 _INDENTATION = re.compile(r"^[ \t]+", re.MULTILINE)
 _END_OF_SCRIPT = re.compile(r"</script|<!--", re.IGNORECASE)
 _NAMES = ("page.css", "script/live.css", "script/panels.css")

@@ -37,10 +37,10 @@ export function heatmapPanel(view) {
     table.className = `heat ${shown.length > READABLE ? "dense" : ""} ${shown.length > CROWDED ? "crowded" : ""}`;
     replace(table, h("thead", {}, h("tr", {}, h("th", {}), heads)), h("tbody", {}, lines.map(row)));
     const which = shown.length < k ? `The ${shown.length} largest of ${count(k)} clusters` : "The clusters";
-    const what = columns.length > HEAT_COLUMNS ? `, the ${lines.length} of ${count(columns.length)} columns in which they differ most` : "";
+    const what = columns.length > HEAT_COLUMNS ? ` and the ${lines.length} of ${count(columns.length)} columns in which they differ most` : "";
     const unknown = shown.length - known.length;
     const missing = unknown ? ` The means of ${unknown} of them are not in this page.` : "";
-    caption.textContent = `${which}${what}. Blue is below, orange above the mean of all rows, in full colour from ${number(limit, 1)} standard deviations on.${missing}`;
+    caption.textContent = `${which}${what}, in the order of the dendrogram. Blue is below, orange above the mean of all rows, in full colour from ${number(limit, 1)} standard deviations on.${missing}`;
   }
 
   function at(event) {

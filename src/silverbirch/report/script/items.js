@@ -12,7 +12,7 @@ export function itemsCell(view, node, most) {
   const { kinds } = header.representatives;
   const shown = view.representatives(node).slice(0, most).map((item) => {
     const [first, ...others] = itemTexts(header, item);
-    const pictures = item.values.filter((value, i) => kinds[i] === "image" && String(value).startsWith("data:image/"));
+    const pictures = item.values.filter((value, i) => kinds[i] === "image" && value?.startsWith("data:image/"));
     const alt = first ?? `row ${item.row}`;
     const texts = [h("bdi", {}, first), others.length > 0 && [" ", h("small", {}, h("bdi", {}, others.join(", ")))]];
     return h("span", { title: [first, ...others].join(", ") }, pictures.map((src) => h("img", { src, alt })), texts);

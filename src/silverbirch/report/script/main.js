@@ -5,6 +5,7 @@ import { partition } from "./cuts.js";
 import { dendrogramPanel } from "./dendrogram.js";
 import { exportsPanel } from "./exports.js";
 import { heatmapPanel } from "./heatmap.js";
+import { coloursOf } from "./palette.js";
 import { fittingScale } from "./scales.js";
 import { scatterPanel } from "./scatter.js";
 import { searchPanel } from "./search.js";
@@ -28,6 +29,7 @@ export async function start(element, base64, { hash = false } = {}) {
   if (hash) store.set(fromHash(location.hash, limits));
   store.flush();
   element.classList.add("explorer");
+  coloursOf(element);
   view.panels = Object.fromEntries(PANELS.map((panel) => [panel.name, panel(view)]));
   const panels = Object.values(view.panels).filter(Boolean);
   element.replaceChildren(...panels.map((panel) => panel.element));
@@ -74,6 +76,8 @@ export function createView(data) {
       if (known.cut !== cut) known = { cut, partition: partition(tree, cut, adaptive) };
       return known.partition;
     },
+    /** Cuts at one level into k clusters, or as many as there can be. */
+    cutInto: (k) => store.set({ cut: { k: Math.min(Math.max(1, Math.round(k) || 1), tree.n) } }),
     name: (node) => header.names?.[node] ?? null,
     label: (node) => view.partition().labelOf(node),
     facts: factsOf(header, arrays),

@@ -48,25 +48,27 @@ export function toggle({ store }, node) {
 }
 
 /**
- * A panel that is filled again when one of these keys of the state changes, but at most ten times a second.
+ * A panel that is filled again when one of these keys of the state changes: at most ten times a second, less often if it
+ * takes long or cannot be seen, so that others can follow a drag.
  * @param {HTMLElement} element
  * @param {string[]} keys
  * @param {function()} fill
  */
 export function filled(element, keys, fill) {
-  const soon = throttled(fill, 100);
+  const soon = throttled(fill, () => (element.getBoundingClientRect().top < innerHeight ? 100 : 500));
   return { element, update: (state, changed) => keys.some((key) => changed.has(key)) && soon() };
 }
 
-/** Calls `work` at most once in so many milliseconds, and once after the last request. */
+/** Calls `work` in a while, after the last request too; a pause of so many milliseconds, or longer if the work took long. */
 export function throttled(work, milliseconds) {
-  let timer = 0, last = -Infinity;
+  let timer = 0, next = 0;
   return () => {
     timer ||= setTimeout(() => {
       timer = 0;
+      const start = performance.now();
       work();
-      last = performance.now();
-    }, last + milliseconds - performance.now());
+      next = Math.max(start + milliseconds(), start + 6 * (performance.now() - start));
+    }, next - performance.now());
   };
 }
 

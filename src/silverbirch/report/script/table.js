@@ -67,7 +67,7 @@ export function tablePanel(view) {
 
   function fill() {
     const { selected, compared, sort } = store.state, { k } = view.partition();
-    const focused = document.activeElement?.closest("tr[data-node]")?.dataset.node;
+    const focused = table.getRootNode().activeElement?.closest("tr[data-node]")?.dataset.node;
     const clusters = firstClusters(view, sort, shown);
     const apart = [...new Set([selected, compared])].filter((v) => v !== null && !clusters.some(({ node }) => node === v));
     const heaviest = k ? tree.weight[view.partition().largest(1)[0].node] : 1;
