@@ -152,7 +152,7 @@ test("the table is sorted as asked, and turned round", () => {
   const view = viewAt({ k: 9 }, {});
   const rmsd = (sort) => firstClusters(view, sort, 9).map(({ node }) => view.tree.rmsd(node));
   assert.deepEqual(firstClusters(view, "", 4), view.partition().largest(4));
-  assert.deepEqual(firstClusters(view, "-cluster", 9).map(({ label }) => label), [8, 7, 6, 5, 4, 3, 2, 1, 0]);
+  assert.deepEqual(firstClusters(view, "-label", 9).map(({ label }) => label), [8, 7, 6, 5, 4, 3, 2, 1, 0]);
   assert.deepEqual(rmsd("rmsd"), rmsd("").sort((a, b) => b - a));
   assert.deepEqual(rmsd("-rmsd"), rmsd("").sort((a, b) => a - b));
   assert.equal(firstClusters(view, "nonsense", 2).length, 2);

@@ -81,11 +81,12 @@ export function curvePanel(view) {
   picture.addEventListener("pointerdown", drag);
   picture.addEventListener("pointermove", drag);
   picture.addEventListener("keydown", (event) => {
-    const step = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
-    if (!step) return;
+    const { k } = view.partition();
+    const next = { ArrowRight: k + 1, ArrowUp: k + 1, ArrowLeft: k - 1, ArrowDown: k - 1, Home: 1, End: n }[event.key];
+    if (next === undefined) return;
     event.preventDefault();
     event.stopPropagation();
-    choose(view.partition().k + step);
+    choose(next);
   });
   onWidth(picture, draw);
   const what = tree.sse ? "The root mean squared distance of rows to the mean of their cluster." : "The height of the last merge that a cut undoes.";

@@ -11,9 +11,10 @@ const FEW_COLUMNS = 8; // with more, the table shows only those in which a clust
 
 /** The value by which a table is sorted, the lowest first. */
 const ORDERS = {
-  cluster: (view, { label }) => label,
+  __proto__: null, // names come from the address, too
+  label: (view, { label }) => label,
   name: (view, { node }) => view.name(node) ?? "\uffff",
-  share: ({ tree }, { node }) => -tree.weight[node],
+  size: ({ tree }, { node }) => -tree.weight[node],
   rmsd: ({ tree }, { node }) => -tree.rmsd(node),
 };
 
@@ -62,9 +63,10 @@ export function tablePanel(view) {
     const focused = table.getRootNode().activeElement?.closest("tr")?.dataset.node;
     const clusters = firstClusters(view, sort, shown);
     const apart = [...new Set([selected, compared])].filter((v) => v !== null && !clusters.some(({ node }) => node === v));
-    const heads = [["cluster", null, ""], ...columns].map(([name, , kind]) => h("th", { scope: "col", class: kind }, ORDERS[name] ? button(name, () => sortBy(name)) : h("bdi", {}, name)));
-    replace(head, heads);
-    heads.find((cell) => cell.textContent === (sort.replace("-", "") || "cluster")).ariaSort = sort.startsWith("-") ? "descending" : "ascending";
+    replace(head, [["cluster", null, "", "label"], ...columns].map(([name, , kind, order]) => {
+      const sorted = order && order === (sort.replace("-", "") || "label") && (sort.startsWith("-") ? "descending" : "ascending");
+      return h("th", { scope: "col", class: kind, "aria-sort": sorted }, order ? button(name, () => sortBy(order)) : h("bdi", {}, name));
+    }));
     replace(all, h("tr", {}, rowHead("all rows"), columns.map(([, cell]) => cell(tree.root))), apart.map((node) => line(node, view.label(node))));
     replace(body, clusters.map(({ node, label }) => line(node, label)));
     table.style.setProperty("--heaviest", tree.weight[view.partition().largest(1)[0]?.node]);
@@ -75,7 +77,7 @@ export function tablePanel(view) {
   }
 
   function sortBy(name) {
-    store.set({ sort: (store.state.sort || "cluster") === name ? `-${name}` : name });
+    store.set({ sort: (store.state.sort || "label") === name ? `-${name}` : name });
   }
 
   /** Selects the cluster of a row; with Shift, Control or Command, compares it with the one selected before. */
@@ -89,22 +91,22 @@ export function tablePanel(view) {
   return filled(section("table", "Clusters", scrolling("Table of clusters", table), more, caption), ["cut", "sort", "selected", "compared"], fill);
 }
 
-/** The columns after the label: head, cell of a node, class. */
+/** The columns after the label: head, cell of a node, class, and the name of the order if the table can be sorted by it. */
 function tableColumns(view) {
   const { tree } = view, { header, arrays } = view.data, { columns, embedding } = header, all = tree.weight[tree.root];
-  const figures = (name, text) => [name, (node) => figure(text(node)), "figure"];
+  const figures = (name, text, order) => [name, (node) => figure(text(node)), "figure", order];
   const items = header.representatives && ["representatives", (node) => itemsCell(view, node), "items"];
   const rowsOf = header.weighted && arrays.row_leaf && rowCounter(tree, arrays.row_leaf);
   const decimals = tree.sse && decimalsFor(tree.rmsd(tree.root));
   const mean = (j) => (node) => columnValue(columns[j], meansOf(view, node)?.[j]);
   const share = (node) => h("td", { class: "figure share", style: `--weight: ${tree.weight[node]}` }, percent(tree.weight[node] / all));
   return [
-    Object.keys(header.names ?? {}).length > 0 && ["name", (node) => h("td", {}, h("bdi", {}, view.name(node)))],
+    Object.keys(header.names ?? {}).length > 0 && ["name", (node) => h("td", {}, h("bdi", {}, view.name(node))), "", "name"],
     embedding && items,
     rowsOf && figures("rows", (node) => count(rowsOf(node))),
-    figures(unit(view), (node) => count(tree.weight[node])),
-    ["share", share, "figure share"],
-    tree.sse && figures("rmsd", (node) => number(tree.rmsd(node), decimals)),
+    figures(unit(view), (node) => count(tree.weight[node]), "size"),
+    ["share", share, "figure share", "size"],
+    tree.sse && figures("rmsd", (node) => number(tree.rmsd(node), decimals), "rmsd"),
     !embedding && items,
     ...(embedding ? [] : columns.length > FEW_COLUMNS ? [["differs most from all rows in", (node) => differences(view, node), "where"]] : columns.map(({ name }, j) => figures(name, mean(j)))),
   ].filter(Boolean);
