@@ -16,6 +16,7 @@ Read rows
 Use the result
     Dendrogram       -- cuts, measures, draws and exports a dendrogram
     dendrogram       -- draws one as scipy's function does, however deep it is
+    clustermap       -- draws a heat map of any number of rows with its dendrograms
     write_report     -- writes a page about a fitted model
     explore          -- the same page as a widget for notebooks
 
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from .estimator import Betula
     from .features import ClusterFeatures
     from .linkage import linkage
+    from .plot.clustermap import clustermap
     from .plot.scipy_dendrogram import dendrogram
     from .report import write_report
     from .report.widget import explore
@@ -59,6 +61,7 @@ __all__ = [
     "Dendrogram",
     "MemoryLimitError",
     "ModelFileError",
+    "clustermap",
     "dendrogram",
     "explore",
     "linkage",
@@ -77,6 +80,7 @@ _MODULES = {
     "Dendrogram": ".dendrogram",
     "MemoryLimitError": ".errors",
     "ModelFileError": ".errors",
+    "clustermap": ".plot.clustermap",
     "dendrogram": ".plot.scipy_dendrogram",
     "explore": ".report.widget",
     "linkage": ".linkage",
