@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import inspect
 import re
+from functools import cached_property
 from pathlib import Path
+from types import MemberDescriptorType
 from typing import Any
 
 import silverbirch
 
 MARK = "<!-- the groups of the package's docstring -->"
 FOLDER = Path(__file__).parents[1] / "reference"
+DOCUMENTED = (property, cached_property, classmethod, staticmethod, MemberDescriptorType)
 _GROUP = re.compile(r"(?m)^(\S.*)\n((?:    .*\n?)+)")
 _NAME = re.compile(r"(?m)^    (\w+)\s+-- (.*(?:\n {8,}(?!-- )\S.*)*)")
 
@@ -32,7 +35,9 @@ def members(cls: type) -> list[str]:
     found = []
     for name in dir(cls):
         owner = next((owner for owner in cls.__mro__ if name in vars(owner)), None)
-        if not name.startswith("_") and owner is not None and owner.__module__.startswith("silverbirch"):
+        if name.startswith("_") or owner is None or not owner.__module__.startswith("silverbirch"):
+            continue
+        if inspect.isfunction(vars(owner)[name]) or isinstance(vars(owner)[name], DOCUMENTED):
             found.append(name)
     return found
 
