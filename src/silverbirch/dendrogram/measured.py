@@ -22,7 +22,7 @@ class MeasuredTree:
     """A linkage matrix and, where they are known, the features of its leaves."""
 
     def __init__(self, Z: Any, features: Any) -> None:
-        self.Z = _checked_z(Z)
+        self.Z = checked_z(Z)
         self.prototypes: NDArray[np.int64] | None = getattr(Z, "prototypes", None)
         if features is not None and not isinstance(features, ClusterFeatures):
             features = ClusterFeatures(1, as_rows(features, name="features"), 0)
@@ -189,7 +189,8 @@ class MeasuredTree:
         return self.features
 
 
-def _checked_z(Z: Any) -> Floats:
+def checked_z(Z: Any, *, counted: bool = True) -> Floats:
+    """A copy of a linkage matrix; `counted` also checks column 4, which need not be right to draw it."""
     array = np.array(Z, dtype=np.float64, order="C")
     if array.ndim != 2 or array.shape[1] != 4:
         raise ValueError(f"Z has shape {array.shape}: a linkage matrix has four columns")
@@ -202,6 +203,6 @@ def _checked_z(Z: Any) -> Floats:
         raise ValueError("Z is not a linkage matrix: each row must refer to leaves or to rows above it")
     if len(np.unique(nodes)) != 2 * merges:
         raise ValueError("Z is not a linkage matrix: each cluster must be merged exactly once")
-    if not np.array_equal(array[:, 3], _core.leaf_counts(array)):
+    if counted and not np.array_equal(array[:, 3], _core.leaf_counts(array)):
         raise ValueError("Z is not a linkage matrix: column 4 must count the leaves below each row")
     return array
