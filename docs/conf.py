@@ -23,6 +23,7 @@ extensions = [
     "numpydoc",
     "sphinx_design",
     "sphinx_copybutton",
+    "code_links",
     "contents",
     "mathml",
     "reference_pages",

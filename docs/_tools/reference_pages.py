@@ -42,6 +42,11 @@ def members(cls: type) -> list[str]:
     return found
 
 
+def file_name(name: str) -> str:
+    """The name of its page: `dendrogram` and `Dendrogram` must differ where file systems ignore case."""
+    return name if name[0].isupper() else f"{name}-function"
+
+
 def page(name: str) -> str:
     """The reStructuredText of the page about a public name."""
     thing = getattr(silverbirch, name)
@@ -59,7 +64,7 @@ def page(name: str) -> str:
 
 def _write_pages(app: Any) -> None:
     FOLDER.mkdir(exist_ok=True)
-    wanted = {f"{name}.rst": page(name) for name in silverbirch.__all__}
+    wanted = {f"{file_name(name)}.rst": page(name) for name in silverbirch.__all__}
     for old in FOLDER.glob("*.rst"):
         if old.name not in wanted:
             old.unlink()
@@ -72,7 +77,7 @@ def _add_groups(app: Any, name: str, source: list[str]) -> None:
     if MARK in source[0]:
         tables = [
             f"### {title}\n\n| name | |\n|---|---|\n"
-            + "".join(f"| [{name}](reference/{name}.rst) | {text} |\n" for name, text in names.items())
+            + "".join(f"| [{name}](reference/{file_name(name)}.rst) | {text} |\n" for name, text in names.items())
             for title, names in groups(silverbirch.__doc__ or "").items()
         ]
         source[0] = source[0].replace(MARK, "\n".join(tables))
