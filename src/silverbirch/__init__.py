@@ -97,6 +97,11 @@ class _Package(ModuleType):
         if not (name in _MODULES and isinstance(value, ModuleType)):
             super().__setattr__(name, value)
 
+    def __reduce__(self) -> tuple[Any, ...]:  # cloudpickle sends functions with the modules that they name
+        from importlib import import_module
+
+        return import_module, (self.__name__,)
+
 
 sys.modules[__name__].__class__ = _Package
 
