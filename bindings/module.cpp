@@ -6,6 +6,7 @@ void bind_tree(nb::module_& m);
 void bind_index(nb::module_& m);
 void bind_linkage(nb::module_& m);
 void bind_dendrogram(nb::module_& m);
+void bind_ordering(nb::module_& m);
 void bind_switches(nb::module_& m);
 
 NB_MODULE(_core, m) {
@@ -19,6 +20,7 @@ NB_MODULE(_core, m) {
   bind_index(m);
   bind_linkage(m);
   bind_dendrogram(m);
+  bind_ordering(m);
 #if defined(SILVERBIRCH_ABLATIONS)
   bind_switches(m);
 #endif

@@ -43,7 +43,7 @@ PYTHON_ROOMS = {
     "agglomerative": "rows linkage validation sklearn",
     "storage": "rows features tree linkage dendrogram model",
     "pipeline": f"rows {NOUNS} storage sklearn",
-    "plot": "rows features tree linkage dendrogram",
+    "plot": "rows features tree linkage dendrogram model",
     "report": f"rows {NOUNS} storage plot",
     "demo": f"{NOUNS} storage",
     "cli": f"directions rows {NOUNS} pipeline storage plot",

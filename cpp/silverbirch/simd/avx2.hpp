@@ -27,6 +27,7 @@ SILVERBIRCH_INLINE unsigned lanes_up_to(Floats v, Floats limit) { return lanes((
 
 SILVERBIRCH_INLINE Doubles root(Doubles v) { return _mm256_sqrt_pd(v); }
 SILVERBIRCH_INLINE Floats root(Floats v) { return (Floats)_mm256_sqrt_ps((__m256)v); }
+SILVERBIRCH_INLINE Doubles smaller(Doubles a, Doubles b) { return (Doubles)_mm256_min_pd((__m256d)a, (__m256d)b); }
 SILVERBIRCH_INLINE Floats smaller(Floats a, Floats b) { return (Floats)_mm256_min_ps((__m256)a, (__m256)b); }
 SILVERBIRCH_INLINE Floats larger(Floats a, Floats b) { return (Floats)_mm256_max_ps((__m256)a, (__m256)b); }
 SILVERBIRCH_INLINE Floats multiply_add(Floats a, Floats b, Floats c) { return a * b + c; }

@@ -30,6 +30,7 @@ SILVERBIRCH_INLINE unsigned lanes_up_to(Floats v, Floats limit) {
 
 SILVERBIRCH_INLINE Doubles root(Doubles v) { return _mm512_maskz_sqrt_pd(0xff, v); }
 SILVERBIRCH_INLINE Floats root(Floats v) { return (Floats)_mm512_sqrt_ps((__m512)v); }
+SILVERBIRCH_INLINE Doubles smaller(Doubles a, Doubles b) { return (Doubles)_mm512_min_pd((__m512d)a, (__m512d)b); }
 SILVERBIRCH_INLINE Floats smaller(Floats a, Floats b) { return (Floats)_mm512_min_ps((__m512)a, (__m512)b); }
 SILVERBIRCH_INLINE Floats larger(Floats a, Floats b) { return (Floats)_mm512_max_ps((__m512)a, (__m512)b); }
 // Only for filters: fused where the processor can.

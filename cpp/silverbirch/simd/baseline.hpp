@@ -47,6 +47,7 @@ SILVERBIRCH_INLINE unsigned lanes_up_to(Floats v, Floats limit) {
   return static_cast<unsigned>((bits[0] | bits[1]) | (bits[2] | bits[3]));
 }
 
+SILVERBIRCH_INLINE Doubles smaller(Doubles a, Doubles b) { return a < b ? a : b; }
 SILVERBIRCH_INLINE Floats smaller(Floats a, Floats b) { return a < b ? a : b; }
 SILVERBIRCH_INLINE Floats larger(Floats a, Floats b) { return a < b ? b : a; }
 SILVERBIRCH_INLINE Floats multiply_add(Floats a, Floats b, Floats c) { return a * b + c; }

@@ -550,6 +550,42 @@ class Dendrogram(MeasuredTree, Saved):
             cut_line=as_flag(cut_line, "cut_line"),
         )
 
+    def colors(self, n_clusters: int | None = None, *, labels: Any = None, dark: bool = False) -> list[str]:
+        """Returns the colour of each cluster as `plot` draws it, for other pictures of the same clusters.
+
+        Parameters
+        ----------
+        n_clusters : int, default None
+            The cut into this many clusters.
+        labels : int array (m,), default None
+            A label for each leaf instead, as `cut` returns them.
+        dark : bool, default False
+            Whether the colours are for a dark background.
+
+        Returns
+        -------
+        list of str
+            The colour of cluster 0, 1, … as "#rrggbb".
+
+        Raises
+        ------
+        ValueError
+            Neither or both are given, or a cluster is not a whole branch.
+
+        Examples
+        --------
+        >>> import silverbirch as sb
+        >>> X = [[0.0], [1.0], [5.0], [7.0], [8.0]]
+        >>> dendrogram = sb.Dendrogram(sb.linkage(X, "ward"), X)
+        >>> dendrogram.colors(2)
+        ['#2f6f8f', '#c8553d']
+        >>> dendrogram.colors(3)  # the pair 0, 1 is cluster 0 now; the pair 3, 4 keeps the colour of 2, 3, 4
+        ['#c8553d', '#2f6f8f', '#588157']
+        """
+        from ..plot.branches import colours_of_clusters
+
+        return colours_of_clusters(self, self.nodes(labels, n_clusters=n_clusters), dark=as_flag(dark, "dark"))
+
     def plot_rmsd(self, ax: Axes | None = None, *, k_max: int = 2000, mark: int | None = None) -> Axes:
         """Draws the rmsd of the cut into each number of clusters; needs the features.
 

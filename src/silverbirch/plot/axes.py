@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..machine import in_notebook
+from .palette import BRANCHES, BRANCHES_ON_DARK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -86,6 +87,11 @@ def on_dark(ax: Axes) -> bool:
         if alpha > 0:
             return 0.299 * red + 0.587 * green + 0.114 * blue < 0.4
     return False
+
+
+def branches_on(ax: Axes) -> tuple[str, ...]:
+    """The colours of clusters that show on the background of the axes."""
+    return BRANCHES_ON_DARK if on_dark(ax) else BRANCHES
 
 
 def extent_in_points(ax: Axes) -> tuple[float, float]:

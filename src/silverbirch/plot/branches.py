@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..checks import Floats
-from .axes import extent_in_points, new_axes, on_dark, short, short_name, text_colour
+from ..dendrogram.nodes import Nodes
+from .axes import branches_on, extent_in_points, new_axes, short, short_name, text_colour
 from .heights import Heights
-from .layout import Layout, Nodes, layout, uppermost, with_clusters
+from .layout import Layout, layout, uppermost, with_clusters
 from .palette import BRANCHES, BRANCHES_ON_DARK, TRUNK, colours_of_nodes, different_neighbours
 
 if TYPE_CHECKING:
@@ -40,11 +41,12 @@ def draw_dendrogram(
     tree, colour = _coloured(dendrogram, max_leaves, n_clusters, clusters)
     upright = orientation in ("top", "bottom")
     ax = new_axes(_figsize(tree.n_tips, upright)) if ax is None else ax
-    if on_dark(ax):
-        lighter = dict(zip(BRANCHES, BRANCHES_ON_DARK, strict=True))
-        colour = [lighter.get(c, c) for c in colour]
-    heights = Heights(scale, dendrogram.Z[tree.nodes[tree.n_tips :] - dendrogram.n_leaves, 2])
-    picture = _Picture(ax, tree, dendrogram.n_leaves, _drawn_heights(dendrogram, tree, heights), colour, orientation)
+    on_background = dict(zip(BRANCHES, branches_on(ax), strict=True))
+    colour = [on_background.get(c, c) for c in colour]
+    n_leaves = dendrogram.n_leaves
+    height = np.concatenate([np.zeros(n_leaves), dendrogram.Z[:, 2]])[tree.nodes]
+    heights = Heights(scale, height[tree.nodes >= n_leaves])
+    picture = _Picture(ax, tree, n_leaves, heights.drawn(height), colour, orientation)
     picture.set_up(heights)
     picture.draw_branches(style)
     picture.draw_wedges(heights)
@@ -57,10 +59,6 @@ def draw_dendrogram(
 
 def _figsize(n_tips: int, upright: bool) -> tuple[float, float]:
     return (10, 4.5) if upright else (7, min(max(4.5, 0.16 * n_tips + 1.0), 40))
-
-
-def _drawn_heights(dendrogram: Dendrogram, tree: Layout, heights: Heights) -> Floats:
-    return heights.drawn(np.concatenate([np.zeros(dendrogram.n_leaves), dendrogram.Z[:, 2]])[tree.nodes])
 
 
 def _children(dendrogram: Dendrogram) -> Nodes:
@@ -79,22 +77,30 @@ def _coloured(
         clusters = layout(children, uppermost(children, n_clusters)).tips
     else:
         tree = layout(children, with_clusters(children, clusters, min(max_leaves, dendrogram.n_leaves)))
-    return tree, _colours(tree, children, dendrogram.weights, clusters)
+    return tree, _colours(tree, dendrogram, clusters)
 
 
-def _colours(tree: Layout, children: Nodes, weights: Floats, clusters: Nodes) -> list[str]:
+def _colours(tree: Layout, dendrogram: Dendrogram, clusters: Nodes) -> list[str]:
     """The colour of each node of a layout: that of its cluster, or the trunk's if it is in none."""
-    drawn = np.flatnonzero(np.isin(tree.nodes, clusters))
-    in_order = drawn[np.argsort(tree.first[drawn], kind="stable")]
-    numbers = different_neighbours(colours_of_nodes(children, weights, tree.nodes[in_order]))
-    colour = [TRUNK] * len(tree.nodes)
-    for node, number in zip(in_order.tolist(), numbers, strict=True):
-        colour[node] = BRANCHES[number]
+    colour_of = dict(zip(clusters.tolist(), colours_of_clusters(dendrogram, clusters), strict=True))
+    colour = [colour_of.get(node, TRUNK) for node in tree.nodes.tolist()]
     for merge in range(len(tree.children) - 1, -1, -1):
         if colour[tree.n_tips + merge] != TRUNK:
             for child in tree.children[merge].tolist():
                 colour[child] = colour[tree.n_tips + merge]
     return colour
+
+
+def colours_of_clusters(dendrogram: Dendrogram, clusters: Nodes, *, dark: bool = False) -> list[str]:
+    """The colour of each of these nodes, as `draw_dendrogram` draws them."""
+    children = _children(dendrogram)
+    in_order = np.argsort(dendrogram._hierarchy.first[clusters], kind="stable")
+    numbers = different_neighbours(colours_of_nodes(children, dendrogram.weights, clusters[in_order]))
+    palette = BRANCHES_ON_DARK if dark else BRANCHES
+    colours = [""] * len(clusters)
+    for cluster, number in zip(in_order.tolist(), numbers, strict=True):
+        colours[cluster] = palette[number]
+    return colours
 
 
 @dataclass
@@ -174,7 +180,8 @@ class _Picture:
 
     def name_merges(self, names: dict[int, str]) -> None:
         """Writes the names of merges beside the branch above them."""
-        offset, align = ((3, 2), "bottom") if self.orientation != "bottom" else ((3, -2), "top")
+        side = -1 if self.orientation == "left" else 1
+        offset, align = ((3 * side, 2), "bottom") if self.orientation != "bottom" else ((3, -2), "top")
         for node in range(self.tree.n_tips, len(self.tree.nodes)):
             name = names.get(int(self.tree.nodes[node]))
             if name is not None:
@@ -184,7 +191,7 @@ class _Picture:
                     place,
                     xytext=offset,
                     textcoords="offset points",
-                    ha="right" if self.orientation == "left" else "left",
+                    ha="left" if side > 0 else "right",
                     va=align,
                     fontsize=8,
                     color=self.colour[node],

@@ -20,7 +20,7 @@ class Heights:
 
     Parameters
     ----------
-    heights : the heights of all merges that are drawn
+    heights : the heights of all merges that are drawn, and of the branches that are folded
     """
 
     def __init__(self, name: str, heights: Floats) -> None:
@@ -66,11 +66,13 @@ class Heights:
 
     def set_on(self, ax: Axes, *, upright: bool) -> None:
         """Gives the axis of the heights this scale."""
-        from matplotlib.ticker import LogFormatter
+        from matplotlib.ticker import FixedLocator, LogFormatter, MaxNLocator
 
         set_scale, axis = (ax.set_yscale, ax.yaxis) if upright else (ax.set_xscale, ax.xaxis)
         if self.name == "sqrt":
             set_scale("function", functions=(self._forward, self._inverse))
+            places = MaxNLocator(6).tick_values(*self._forward(np.array([self.base, self.top])))
+            axis.set_major_locator(FixedLocator(self._inverse(np.array(places)).tolist()))
         elif self.name == "log":
             set_scale("log")
             axis.set_major_formatter(LogFormatter())

@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import _core
 from ..checks import Floats
-
-Nodes = NDArray[np.int64]
+from ..dendrogram.nodes import Hierarchy, Nodes
 
 
 @dataclass(frozen=True)
@@ -29,27 +27,25 @@ class Layout:
         return len(self.children) + 1
 
     @cached_property
+    def _hierarchy(self) -> Hierarchy:
+        merges = np.column_stack([self.children, np.zeros((len(self.children), 2))])
+        merges[:, 3] = _core.leaf_counts(merges)
+        return Hierarchy(merges)
+
+    @property
     def count(self) -> Nodes:
         """The number of tips below each node."""
-        merges = np.column_stack([self.children, np.zeros((len(self.children), 2))])
-        return np.concatenate([np.ones(self.n_tips), _core.leaf_counts(merges)]).astype(np.int64)
+        return self._hierarchy.count
 
-    @cached_property
+    @property
     def first(self) -> Nodes:
         """The place of the leftmost tip below each node."""
-        first, count, t = [0] * len(self.nodes), self.count.tolist(), self.n_tips
-        left, right = self.children.T.tolist()
-        for merge in range(t - 2, -1, -1):
-            first[left[merge]] = first[t + merge]
-            first[right[merge]] = first[t + merge] + count[left[merge]]
-        return np.array(first)
+        return self._hierarchy.first
 
     @property
     def tips(self) -> Nodes:
         """The nodes of the dendrogram at the tips, from left to right."""
-        tips = np.empty(self.n_tips, dtype=np.int64)
-        tips[self.first[: self.n_tips]] = self.nodes[: self.n_tips]
-        return tips
+        return self.nodes[self._hierarchy.leaf_order]
 
     def positions(self, begin: float = 0.0, step: float = 1.0) -> Floats:
         """Where each node is drawn: tips one `step` after the other, merges halfway between their children."""

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..checks import Floats
-from .layout import Layout, Nodes, layout, uppermost
+from ..dendrogram.nodes import Nodes
+from .layout import Layout, layout, uppermost
 
 TRUNK = "#7a808a"
 BRANCHES = (

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from ..checks import Floats, as_choice
 from ..dendrogram.measured import checked_z
+from ..dendrogram.nodes import Nodes
 from ..names import Orientation
 from .axes import NO_MATPLOTLIB
-from .layout import Layout, Nodes, layout
+from .layout import Layout, layout
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

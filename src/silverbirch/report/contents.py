@@ -41,13 +41,16 @@ class Extras:
     suggestion: Suggestion | None = None
 
 
+NO_EXTRAS = Extras()
+
+
 def report_payload(
     model: AggregateModel,
     dendrogram: Dendrogram,
     clusters: Clusters,
     title: str,
-    original: Original | None,
-    extras: Extras,
+    original: Original | None = None,
+    extras: Extras = NO_EXTRAS,
 ) -> Payload:
     """dendrogram : that of the model, with the rows as they are labelled, where that is known"""
     header = _header("report", title, dendrogram) | {
@@ -69,7 +72,9 @@ def report_payload(
     return payload
 
 
-def dendrogram_payload(dendrogram: Dendrogram, title: str, column_names: list[str] | None, extras: Extras) -> Payload:
+def dendrogram_payload(
+    dendrogram: Dendrogram, title: str, column_names: list[str] | None = None, extras: Extras = NO_EXTRAS
+) -> Payload:
     payload = Payload(_header("dendrogram", title, dendrogram))
     add_layout(payload, dendrogram)
     nodes = uppermost_nodes(dendrogram, min(dendrogram.n_leaves, _FEW_NODES))

@@ -18,6 +18,9 @@ from .payload import Payload
 
 _IMPORT = re.compile(r"^import .* from [\"']\./([\w-]+\.js)[\"'];?\n", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async |function|class|const|let))", re.MULTILINE)
+# Whole lines of comments, and empty lines.
+_COMMENT = re.compile(r"^[ \t]*(?:/\*\*.*?\*/|//[^\n]*)?[ \t]*\n", re.MULTILINE | re.DOTALL)
+_INDENTATION = re.compile(r"^[ \t]+", re.MULTILINE)
 _END_OF_SCRIPT = re.compile(r"</script|<!--", re.IGNORECASE)
 _NAMES = ("page.css", "script/live.css", "script/panels.css")
 
@@ -38,7 +41,10 @@ def widget_script() -> str:
 
 
 def _joined(first: str) -> str:
-    """A module and all that it imports. None of the imports renames anything, so that they can share their names."""
+    """A module and all that it imports, without comments and indentation: pages need only what runs.
+
+    No import renames anything, so that the modules can share their names; no text goes over several lines.
+    """
     sources: dict[str, str] = {}
     imports: dict[str, list[str]] = {}
     waiting = [first]
@@ -48,7 +54,8 @@ def _joined(first: str) -> str:
         imports[name] = _IMPORT.findall(sources[name])
         waiting += [other for other in imports[name] if other not in sources]
     order = TopologicalSorter(imports).static_order()
-    return "\n".join(_EXPORT.sub("", _IMPORT.sub("", sources[name])) for name in order)
+    text = "".join(_EXPORT.sub("", _IMPORT.sub("", sources[name])) for name in order)
+    return _INDENTATION.sub("", _COMMENT.sub("", text))
 
 
 @cache

@@ -15,7 +15,7 @@ from ..storage.atomic import check_free, new_file
 from . import numbers
 from .accuracy import accuracy_of, linkage_name
 from .clusters import MOST_CLUSTERS, Clusters, Original, cluster_table, clusters_of
-from .contents import Extras, dendrogram_payload, report_payload
+from .contents import NO_EXTRAS, Extras, dendrogram_payload, report_payload
 from .given import extras_of_dendrogram, extras_of_model
 from .layout import figure, page, scrolling
 from .markup import Html, joined, tag
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from ..dendrogram.suggestion import Suggestion
 
-NO_EXTRAS = Extras()
 _STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
 
 

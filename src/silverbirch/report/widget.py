@@ -68,9 +68,11 @@ def explore(
     except ImportError:
         raise ImportError("explore needs anywidget: pip install 'silverbirch[widget]'") from None
     if isinstance(model, Dendrogram):
-        return Explorer(model, model, dendrogram_payload(model, title))
+        names = None if column_names is None else list(column_names)
+        return Explorer(model, model, dendrogram_payload(model, title, names))
     last, known_names, known_inverse = parts_of(model)
     names = known_names if column_names is None else list(column_names)
-    clusters = clusters_of(last, names, inverse_transform or known_inverse)
+    original = inverse_transform or known_inverse
+    clusters = clusters_of(last, names, original)
     dendrogram = Dendrogram(last.linkage_matrix_, last._leaves(), names=last.dendrogram_.names)
-    return Explorer(last, dendrogram, report_payload(last, dendrogram, clusters, title))
+    return Explorer(last, dendrogram, report_payload(last, dendrogram, clusters, title, original))

@@ -23,14 +23,16 @@ export function nextPartner({ tree, partition }, node) {
 export function comparePanel(view) {
   const { store, tree } = view;
   const choosers = ["selected", "compared"].map((key) => h("select", { change: (event) => store.set({ [key]: event.target.value ? Number(event.target.value) : null }) }));
-  const box = scrolling("Comparison");
+  const box = scrolling("Comparison"), hint = h("span", { class: "quiet" }, "Select a cluster here or in any picture.");
 
   function fill() {
     const { selected, compared } = store.state, largest = view.partition().largest(MOST_CHOICES);
     const partner = selected === null ? -1 : nextPartner(view, selected);
     choices(choosers[0], "none", selected, largest);
     choices(choosers[1], "all rows", compared, largest, partner);
-    replace(box, selected === null ? null : [comparison(view, selected, compared ?? tree.root), compared !== null && relation(view, selected, compared)]);
+    hint.hidden = selected !== null;
+    box.hidden = !hint.hidden;
+    replace(box, !box.hidden && [comparison(view, selected, compared ?? tree.root), compared !== null && relation(view, selected, compared)]);
   }
 
   function choices(chooser, nothing, chosen, largest, partner = -1) {
@@ -40,13 +42,13 @@ export function comparePanel(view) {
     replace(chooser, h("option", { value: "" }, nothing), options, largest.filter(({ node }) => node !== partner).map(({ node, label }) => option(node, label)));
   }
 
-  const bar = h("p", { class: "bar" }, h("label", {}, "Selected ", choosers[0]), h("label", {}, "beside ", choosers[1]));
+  const bar = h("p", { class: "bar" }, h("label", {}, "Selected ", choosers[0]), h("label", {}, "beside ", choosers[1]), hint);
   return filled(section("compare", "Compare", bar, box), ["cut", "selected", "compared"], fill);
 }
 
 function comparison(view, a, b) {
   const { tree } = view, { header } = view.data, both = [a, b];
-  const line = (name, cell) => h("tr", {}, h("th", { scope: "row" }, name), both.map(cell));
+  const line = (name, cell) => h("tr", {}, h("th", { scope: "row" }, name), both.map(cell), h("td", { colspan: 2 }));
   const figures = (name, text) => line(name, (node) => h("td", { class: "figure" }, text(node)));
   const [za, zb] = both.map((node) => meansOf(view, node));
   return h("table", {},

@@ -95,9 +95,10 @@ export function curvePanel(view) {
   });
   onWidth(picture, draw);
   const what = tree.sse ? "The root mean squared distance of rows to the mean of their cluster." : "The height of the last merge that a cut undoes.";
+  const reason = suggestion?.reason && ` ${suggestion.k ? "Suggested" : "No clear suggestion"}: ${suggestion.reason.split(" (")[0]}.`;
   const list = votes.map(({ k, names }) => h("li", {}, button(`k = ${count(k)}`, () => choose(k)), " ", names.join(", ")));
   return {
-    element: section("curve", "Number of clusters", picture, h("p", { class: "quiet" }, what, " ", suggestion?.reason), h("ul", {}, list)),
+    element: section("curve", "Number of clusters", picture, h("p", { class: "quiet" }, what, reason), h("ul", {}, list)),
     update: (state, changed) => changed.has("cut") && mark(),
   };
 }

@@ -2,17 +2,16 @@
 import { h, replace } from "./dom.js";
 import { counted, number } from "./format.js";
 import { listen } from "./gestures.js";
-import { geometryOf, paint } from "./painting.js";
+import { geometryOf, lineOf, paint } from "./painting.js";
 import { onTheme } from "./palette.js";
 import { heightScale, lowHeight } from "./scales.js";
-import { summary, toolbar } from "./toolbar.js";
+import { inWords, toolbar } from "./toolbar.js";
 
-const GLIDE = 240; // milliseconds from one window to another
 const FEWEST = 4; // leaves in the narrowest window
-const ROOM = 1.05; // of the height of the root: the upper edge
+const ROOM = 1.05; // of the height of the uppermost merge: the upper edge
 const HELP =
-  "Click a branch to look into it, the strip below to select a cluster; drag the line to cut. Wheel or + and − zoom, " +
-  "arrows move, Escape goes back, Home shows the whole tree.";
+  "Click a branch to look into it, the strip below to select a cluster; drag the line to cut. " +
+  "Wheel or + and − zoom, arrows move, Escape goes back, Home shows the whole tree.";
 
 /** The panel; `drawn` lists the nodes of the last frame. */
 export function dendrogramPanel(view) {
@@ -22,29 +21,22 @@ export function dendrogramPanel(view) {
 class DendrogramPanel {
   constructor(view) {
     const { tree, store } = view;
-    Object.assign(this, { view, tree, store, drawn: [], trail: [tree.root], low: lowHeight(tree), letters: longestName(view) });
+    Object.assign(this, { view, tree, store, drawn: [], trail: [tree.root], low: lowHeight(tree) });
     this.canvas = h("canvas", { "aria-hidden": "true" });
     this.shade = h("div", { class: "shade", hidden: true });
     this.tip = h("div", { class: "tip", hidden: true });
     this.line = h("div", { class: "cut-line", role: "slider", tabindex: 0, "aria-label": "Cut", "aria-valuemin": 1, "aria-valuemax": tree.n }, h("span"));
-    this.stage = h("div", { class: "stage", tabindex: 0, role: "group", "aria-label": `Dendrogram of ${counted(tree.n, "leaf", "leaves")}. ${HELP}` }, this.canvas, this.shade, this.line, this.tip);
+    const label = `Dendrogram of ${counted(tree.n, "leaf", "leaves")}. ${HELP}`;
+    this.stage = h("div", { class: "stage", tabindex: 0, role: "group", "aria-label": label, keydown: (event) => this.key(event) }, this.canvas, this.shade, this.line, this.tip);
     this.spoken = h("p", { class: "spoken", "aria-live": "polite" });
     this.controls = toolbar(view, {
-      zoom: (factor) => this.zoom(factor, null, true),
+      zoom: (factor) => this.zoom(factor),
       up: () => this.open(Math.max(tree.parent[store.state.root], store.state.root)),
-      reset: () => this.open(tree.root),
       open: (v) => this.open(v),
     });
     this.element = h("section", { class: "panel tree", "aria-label": "Dendrogram" }, this.controls.element, this.stage, this.spoken, h("p", { class: "help" }, HELP));
-    listen(this.stage, {
-      zoom: (factor, point) => this.zoom(factor, point),
-      pan: (dx, dy) => this.pan(dx, dy),
-      hover: (point) => this.hover(point && this.nodeAt(point), point),
-      click: (point, event) => this.click(point, event),
-    });
-    this.stage.addEventListener("keydown", (event) => this.key(event));
-    this.#listenToLine();
-    new ResizeObserver(() => this.shown && this.draw()).observe(this.stage);
+    listen(this.stage, this.line, this);
+    new ResizeObserver(() => this.draw()).observe(this.stage);
     onTheme(() => this.draw());
   }
 
@@ -54,58 +46,47 @@ class DendrogramPanel {
       this.trail = [...this.trail.filter((v) => v !== state.root && this.tree.isWithin(state.root, v)), state.root];
       this.controls.follow(this.trail);
     }
-    if (changed.has("cut")) this.#speak();
+    if (changed.has("cut")) {
+      clearTimeout(this.speaking);
+      this.speaking = setTimeout(() => (this.spoken.textContent = inWords(this.view)), 600);
+    }
     this.controls.update(state);
-    this.#turnTo(this.#goal());
+    if (["root", "from", "to"].some((key) => changed.has(key))) this.#turn();
     this.draw();
   }
 
   // -- windows: {root, from, to: drawing positions, top: height at the upper edge}
 
-  #goal() {
-    const { root, from, to } = this.store.state;
-    const first = this.tree.first[root], leaves = this.tree.count[root];
-    return { root, from: first + from * leaves, to: first + to * leaves, top: (this.tree.top[root] || 1) * ROOM };
-  }
-
-  #turnTo(goal) {
-    const far = this.smooth || (this.shown && (this.glide?.goal ?? this.shown).root !== goal.root);
+  /** Turns to the window of the state: at once where a pointer moves the leaves, else gliding. Heights always glide. */
+  #turn() {
+    const { tree, shown } = this, { root, from, to } = this.store.state;
+    const at = (share) => tree.first[root] + share * tree.count[root];
+    const first = Math.floor(at(from)), last = Math.max(first, Math.ceil(at(to)) - 1);
+    const inner = tree.lca(tree.leaf[first], tree.leaf[last]); // heights reach up to the branch that holds all leaves shown
+    const goal = (this.goal = { root, from: at(from), to: at(to), top: (tree.top[inner] || tree.top[root] || 1) * ROOM });
+    this.hover(null);
+    if (!shown || matchMedia("(prefers-reduced-motion: reduce)").matches) this.shown = goal;
+    else if (shown.root === root && !this.smooth) this.shown = { ...goal, top: shown.top };
     this.smooth = false;
-    if (far && !matchMedia("(prefers-reduced-motion: reduce)").matches) {
-      const running = this.glide;
-      this.glide = { from: this.shown, goal, start: performance.now() };
-      if (!running) requestAnimationFrame(() => this.#step());
-    } else if (this.glide) this.glide.goal = goal;
-    else this.shown = goal;
+    if (this.shown !== goal && !this.gliding) this.#glide();
   }
 
-  #step() {
-    if (!this.glide) return;
-    const { from, goal, start } = this.glide;
-    const share = Math.min(1, (performance.now() - start) / GLIDE);
-    const eased = share * share * (3 - 2 * share);
-    const between = (a, b) => a + (b - a) * eased;
-    if (share < 1) {
-      const root = this.tree.lca(from.root, goal.root);
-      this.shown = { root, from: between(from.from, goal.from), to: between(from.to, goal.to), top: from.top * (goal.top / from.top) ** eased };
-      requestAnimationFrame(() => this.#step());
-    } else {
-      this.shown = goal;
-      this.glide = null;
-    }
+  #glide() {
+    const { shown, goal } = this;
+    const between = (key) => shown[key] + (goal[key] - shown[key]) * 0.3;
+    const left = Math.abs(goal.from - shown.from) + Math.abs(goal.to - shown.to) + Math.abs(goal.top / shown.top - 1) * (goal.to - goal.from);
+    this.gliding = left > 0.003 * (goal.to - goal.from);
+    this.shown = this.gliding ? { root: this.tree.lca(shown.root, goal.root), from: between("from"), to: between("to"), top: between("top") } : goal;
     this.draw();
-  }
-
-  frame() {
-    const { scale, side } = this.store.state;
-    return { ...this.shown, side, letters: this.letters, width: this.stage.clientWidth, height: this.stage.clientHeight, scale: heightScale(scale, this.shown.top, this.low) };
+    if (this.gliding) requestAnimationFrame(() => this.#glide());
   }
 
   draw() {
-    const frame = this.frame();
-    if (!frame.width || !frame.height) return;
+    const { clientWidth: width, clientHeight: height } = this.stage, { scale, side } = this.store.state;
+    if (!this.shown || !width) return;
+    const frame = { ...this.shown, side, width, height, scale: heightScale(scale, this.shown.top, this.low) };
     this.geometry = geometryOf(frame);
-    this.drawn = paint(this.canvas, this.view, frame);
+    this.drawn = paint(this.canvas, this.view, this.geometry, frame);
     this.#placeLine();
   }
 
@@ -113,85 +94,72 @@ class DendrogramPanel {
 
   open(v) {
     if (!this.tree.isLeaf(v)) this.store.set({ root: v, from: 0, to: 1 });
-    this.hover(null);
   }
 
-  /** Shows `factor` times as many leaves around a point; returns whether that changed anything. */
-  zoom(factor, point, smooth = false) {
-    const { root, from, to } = this.store.state;
-    const leaves = this.tree.count[root];
+  /** Shows `factor` times as many leaves around a point, or around the middle; returns whether that changed anything. */
+  zoom(factor, point) {
+    const { root, from, to } = this.store.state, leaves = this.tree.count[root];
     const width = Math.min(1, Math.max((to - from) * factor, Math.min(1, FEWEST / leaves)));
-    const at = point ? (this.geometry.at(point.x, point.y).position - this.tree.first[root]) / leaves : (from + to) / 2;
-    const before = Math.min(1, Math.max(0, (at - from) / (to - from)));
-    return this.#show(at - before * width, width, smooth);
+    const at = point ? (this.geometry.at(point).position - this.tree.first[root]) / leaves : (from + to) / 2;
+    return this.#show(at - ((at - from) / (to - from)) * width, width, !point);
   }
 
   /** Moves the leaves by pixels. */
-  pan(dx, dy, smooth = false) {
-    const { root, from, to } = this.store.state;
-    const shift = (this.geometry.upright ? dx : dy) / this.geometry.perLeaf / this.tree.count[root];
-    return this.#show(from - shift, to - from, smooth);
+  pan({ x, y }, smooth) {
+    const { root, from, to } = this.store.state, { upright, perLeaf } = this.geometry;
+    return this.#show(from - (upright ? x : y) / perLeaf / this.tree.count[root], to - from, smooth);
   }
 
   #show(from, width, smooth) {
-    const { state } = this.store;
-    from = Math.min(Math.max(0, from), 1 - width);
-    const to = Math.min(1, from + width);
-    if (Math.abs(from - state.from) + Math.abs(to - state.to) < 1e-12) return false;
+    const { state } = this.store, begin = Math.min(Math.max(0, from), 1 - width), end = Math.min(1, begin + width);
+    if (Math.abs(begin - state.from) + Math.abs(end - state.to) < 1e-12) return false;
     this.smooth = smooth;
-    this.store.set({ from, to });
+    this.store.set({ from: begin, to: end });
     return true;
   }
 
+  // -- pointing
+
   /** The branch at a point: what a cut at that height would leave of the tree there. Below the leaves: the cluster. */
-  nodeAt({ x, y }) {
-    const { tree, geometry } = this;
-    const { position, t } = geometry.at(x, y);
-    if (position < geometry.from || position >= geometry.to) return null;
-    const leaf = tree.leaf[Math.floor(position)];
+  nodeAt(point) {
+    const { tree, geometry, shown } = this, { position, t } = geometry.at(point);
+    if (position < geometry.from || position >= geometry.to) return { node: -1 };
+    const leaf = tree.leaf[Math.floor(position)], height = geometry.scale.height(t);
     if (t < 0) return { node: this.view.partition().topOf(leaf), strip: true };
-    const height = geometry.scale.height(t);
-    const { root } = this.shown;
-    if (tree.top[root] <= height) return { node: root };
-    return { node: tree.paths.highest(leaf, (v) => v !== root && (tree.top[v] <= height || tree.count[v] < geometry.least)) };
+    if (tree.top[shown.root] <= height) return { node: shown.root };
+    return { node: tree.paths.highest(leaf, (v) => tree.top[v] <= height || tree.count[v] < geometry.least) };
   }
 
-  hover(found, point) {
-    const node = found && found.node >= 0 ? found.node : null;
-    this.hovered = node;
-    this.shade.hidden = this.tip.hidden = node === null;
-    if (node === null) return;
-    const { first, count: leaves, height } = this.tree;
-    const { geometry } = this;
-    const [left, top, width, high] = geometry.box(first[node], first[node] + leaves[node], geometry.depth(geometry.scale.of(height[node])), geometry.base);
-    Object.assign(this.shade.style, { left: `${left}px`, top: `${top}px`, width: `${Math.max(2, width)}px`, height: `${Math.max(2, high)}px` });
-    replace(this.tip, describe(this.view, node));
-    const right = point.x > this.stage.clientWidth / 2;
-    Object.assign(this.tip.style, {
-      left: right ? "auto" : `${point.x + 14}px`,
-      right: right ? `${this.stage.clientWidth - point.x + 14}px` : "auto",
-      top: `${Math.min(point.y + 14, this.stage.clientHeight - this.tip.offsetHeight)}px`,
-    });
+  hover(point) {
+    const { tree, geometry, shade, tip, stage } = this;
+    const node = (this.hovered = point ? this.nodeAt(point).node : -1);
+    shade.hidden = tip.hidden = node < 0;
+    if (node < 0) return;
+    const a = geometry.along(tree.first[node]), d = Math.min(geometry.base - 2, geometry.depth(geometry.scale.of(tree.height[node])));
+    const boxes = [a, d, Math.max(2, geometry.along(tree.first[node] + tree.count[node]) - a), geometry.base - d];
+    const [left, top, width, height] = geometry.upright ? boxes : [boxes[1], boxes[0], boxes[3], boxes[2]];
+    place(shade, { left, top, width, height });
+    replace(tip, describe(this.view, node));
+    const onRight = point.x > stage.clientWidth / 2;
+    place(tip, { left: point.x + (onRight ? -14 - tip.offsetWidth : 14), top: Math.min(point.y + 14, stage.clientHeight - tip.offsetHeight) });
   }
 
-  click(point, event) {
-    const found = this.nodeAt(point);
-    if (!found || found.node < 0) return;
-    const seen = this.hovered;
-    if (event.pointerType !== "mouse") this.hover(found, point);
-    const cluster = this.view.partition().topOf(found.node);
-    const { selected, compared } = this.store.state;
-    if (event.shiftKey) this.store.set({ compared: compared === cluster || cluster < 0 ? null : cluster });
-    else if (found.strip || this.tree.isLeaf(found.node)) this.store.set({ selected: selected === cluster || cluster < 0 ? null : cluster });
-    else if (event.pointerType === "mouse" || seen === found.node) this.open(found.node); // a finger asks first: it cannot hover
+  click(point, { pointerType, shiftKey }) {
+    const { node, strip } = this.nodeAt(point), { selected, compared } = this.store.state, seen = this.hovered;
+    if (node < 0) return;
+    if (pointerType !== "mouse") this.hover(point);
+    const cluster = this.view.partition().topOf(node);
+    const other = (present) => (present === cluster || cluster < 0 ? null : cluster);
+    if (shiftKey) this.store.set({ compared: other(compared) });
+    else if (strip || this.tree.isLeaf(node)) this.store.set({ selected: other(selected) });
+    else if (pointerType === "mouse" || seen === node) this.open(node); // a finger asks first: it cannot hover
   }
 
   key(event) {
-    const { upright, length } = this.geometry;
+    const { upright, length } = this.geometry, { selected, root } = this.store.state, { k } = this.view.partition();
     const step = event.shiftKey ? 10 : 1;
-    const k = this.view.partition().k;
-    const cut = (to) => this.store.set({ cut: { k: Math.min(Math.max(1, to), this.tree.n) } });
-    const move = (share) => this.pan(share * length * step, share * length * step, true);
+    const cut = (to) => this.view.cutInto(to);
+    const move = (share) => this.pan({ x: share * length * step, y: share * length * step }, true);
     const [lower, raise, back, on] = upright ? ["Down", "Up", "Left", "Right"] : ["Right", "Left", "Up", "Down"];
     const act = {
       [`Arrow${lower}`]: () => cut(k + step),
@@ -199,11 +167,11 @@ class DendrogramPanel {
       [`Arrow${back}`]: () => move(0.1),
       [`Arrow${on}`]: () => move(-0.1),
       PageDown: () => cut(2 * k),
-      PageUp: () => cut(k >> 1),
-      "+": () => this.zoom(0.5, null, true),
-      "=": () => this.zoom(0.5, null, true),
-      "-": () => this.zoom(2, null, true),
-      Enter: () => this.open(this.store.state.selected ?? this.store.state.root),
+      PageUp: () => cut(k / 2),
+      "+": () => this.zoom(0.5),
+      "=": () => this.zoom(0.5),
+      "-": () => this.zoom(2),
+      Enter: () => this.open(selected ?? root),
       Escape: () => this.open(this.trail.at(-2) ?? this.tree.root),
       Home: () => this.open(this.tree.root),
     }[event.key];
@@ -215,67 +183,36 @@ class DendrogramPanel {
   // -- the line
 
   #placeLine() {
-    const { line, geometry, dragged } = this;
-    const { cut } = this.store.state;
-    const { k } = this.view.partition();
-    const { of } = geometry.scale;
-    const [lower, upper] = this.tree.heightsOfCut(k);
-    const t = dragged ?? (of(lower) + Math.min(of(upper), Math.max(1, of(lower)))) / 2;
-    line.hidden = cut.k === undefined || t > 1.01;
-    const d = geometry.depth(t);
-    line.style.transform = geometry.upright ? `translateY(${d}px)` : `translateX(${d}px)`;
-    line.firstChild.textContent = counted(k, "cluster", "clusters");
-    line.setAttribute("aria-valuenow", k);
-    line.setAttribute("aria-valuetext", `${counted(k, "cluster", "clusters")}, ${summary(this.view)}`);
+    const { line, geometry, view } = this;
+    const t = this.dragged ?? lineOf(this.tree, view.partition(), geometry.scale);
+    line.hidden = !(t <= 1.01);
+    line.style.transform = `translate${geometry.upright ? "Y" : "X"}(${geometry.depth(t)}px)`;
+    line.firstChild.textContent = counted(view.partition().k, "cluster", "clusters");
+    line.setAttribute("aria-valuenow", view.partition().k);
+    line.setAttribute("aria-valuetext", inWords(view));
   }
 
-  #listenToLine() {
-    const { line, store, tree } = this;
-    const drag = (event) => {
-      const box = this.stage.getBoundingClientRect();
-      const { t } = this.geometry.at(event.clientX - box.left, event.clientY - box.top);
-      this.dragged = Math.min(1, Math.max(0, t));
-      store.set({ cut: { k: tree.cutOfHeight(this.geometry.scale.height(this.dragged)) } });
-      this.#placeLine();
-    };
-    line.addEventListener("pointerdown", (event) => {
-      line.setPointerCapture(event.pointerId);
-      this.hover(null);
-      drag(event);
-    });
-    line.addEventListener("pointermove", (event) => (this.dragged === undefined ? event.stopPropagation() : drag(event)));
-    for (const name of ["pointerup", "pointercancel"]) {
-      line.addEventListener(name, () => {
-        this.dragged = undefined;
-        this.#placeLine();
-      });
-    }
-  }
-
-  #speak() {
-    clearTimeout(this.speaking);
-    this.speaking = setTimeout(() => {
-      this.spoken.textContent = `${counted(this.view.partition().k, "cluster", "clusters")}, ${summary(this.view)}`;
-    }, 600);
+  /** Drags the line to a point; null lets it go. */
+  drag(point) {
+    this.dragged = point ? Math.min(1, Math.max(0, this.geometry.at(point).t)) : undefined;
+    if (point) this.view.cutInto(this.tree.cutOfHeight(this.geometry.scale.height(this.dragged)));
+    this.#placeLine();
   }
 }
 
-/** The number of letters of the longest name of a leaf. */
-function longestName({ data, tree }) {
-  let longest = String(tree.n - 1).length;
-  for (const [node, { length }] of Object.entries(data.header.names ?? {})) if (node < tree.n && length > longest) longest = length;
-  return longest;
+function place(element, box) {
+  for (const [name, value] of Object.entries(box)) element.style[name] = `${value}px`;
 }
 
 /** A branch in words. */
 function describe({ tree, partition, name, label }, v) {
-  const cluster = partition().has(v) ? `Cluster ${label(v)}` : null;
+  const inner = !tree.isLeaf(v);
+  const title = [name(v), partition().has(v) && `Cluster ${label(v)}`].filter(Boolean).join(", ");
   const facts = [
     counted(tree.weight[v], "row", "rows"),
-    !tree.isLeaf(v) && tree.weight[v] !== tree.count[v] && counted(tree.count[v], "leaf", "leaves"),
-    !tree.isLeaf(v) && `height ${number(tree.height[v])}`,
+    inner && tree.weight[v] !== tree.count[v] && counted(tree.count[v], "leaf", "leaves"),
+    inner && `height ${number(tree.height[v])}`,
     tree.sse && tree.weight[v] > 1 && `rmsd ${number(tree.rmsd(v))}`,
   ];
-  const title = [name(v), cluster].filter(Boolean).join(" · ");
-  return [h("b", {}, title || (tree.isLeaf(v) ? `Leaf ${v}` : "Branch")), facts.filter(Boolean).map((fact) => h("span", {}, fact))];
+  return [h("b", {}, title || (inner ? "Branch" : `Leaf ${v}`)), facts.filter(Boolean).map((fact) => h("span", {}, fact))];
 }

@@ -10,9 +10,10 @@ export const TRUNK = 10, NOISE = 11;
  * @param {Tree} tree
  * @param {Partition} cut
  * @param {object} frame root; from, to: the drawing positions in the window; least: the leaves that make a branch wide enough;
- *   scale: heights to 0…1; step: a pixel in units of the scale; above: where the stem of the root begins
- * @param {object} pen bar(from, to, t, colour), stem(x, from t, to t, colour), wedge(x, t, from, to, colour),
- *   block(from, to, t, colour): x, from and to are drawing positions, t is a height on the scale
+ *   scale: heights to 0…1; step: a pixel in units of the scale; above: where the stem of the root begins;
+ *   cutAt: the cut line
+ * @param {object} pen bar(from, to, t, colour), stem(x, upper, lower, colour), fill(from, to, upper, lower, colour):
+ *   x, from and to are drawing positions, the others heights on the scale
  * @returns {number[]} the nodes visited
  */
 export function drawBranches(tree, cut, frame, pen) {
@@ -38,9 +39,8 @@ function drawPath(tree, cut, frame, pen, start, waiting, drawn) {
     if (first[v] >= to || first[v] + count[v] <= from) return;
     drawn.push(v);
     if (count[v] < least || v < n) {
-      const own = colour === TRUNK ? colourBelow(tree, cut, first[v] + (count[v] >> 1)) : colour;
-      pen.stem(x[v], above, t, own);
-      if (v >= n) pen.wedge(x[v], t, first[v], first[v] + count[v], own);
+      pen.stem(x[v], above, t, colour);
+      if (v >= n) drawMany(tree, cut, frame, pen, first[v], first[v] + count[v], t, colour);
       return;
     }
     pen.stem(x[v], above, t, colour);
@@ -61,8 +61,8 @@ function drawPath(tree, cut, frame, pen, start, waiting, drawn) {
     // The branches between this node and the next are too narrow to be seen one by one: a block on either side.
     const a = first[v] + (wide && side < 0 ? count[light] : 0), b = first[w];
     const c = first[w] + count[w], d = first[v] + count[v] - (wide && side > 0 ? count[light] : 0);
-    if (a < b) pen.block(a, b, t, blockColour(tree, cut, frame, colour, a, b));
-    if (c < d) pen.block(c, d, t, blockColour(tree, cut, frame, colour, c, d));
+    if (a < b) drawMany(tree, cut, frame, pen, a, b, t, colour);
+    if (c < d) drawMany(tree, cut, frame, pen, c, d, t, colour);
     pen.bar(Math.min(x[light], x[w], a < b ? a + 0.5 : x[w]), Math.max(x[light], x[w], c < d ? d - 0.5 : x[w]), t, colour);
     place = next;
     above = t;
@@ -76,13 +76,11 @@ function visiblePlaces({ first, count, paths }, { from, to }, place, end) {
   return { left: begins - 1, right: ends - 1 }; // a light child ends where the next node of the path begins
 }
 
-/** The colour of the cluster of the leaf at a position. */
-function colourBelow({ leaf }, cut, position) {
-  const top = cut.topOf(leaf[position]);
-  return top < 0 ? NOISE : cut.colourOf(top);
-}
-
-/** Below the cut the colour of the cluster; above it that of the clusters, unless they are many. */
-function blockColour(tree, cut, frame, colour, from, to) {
-  return colour === TRUNK && to - from <= 2 * frame.least ? colourBelow(tree, cut, (from + to) >> 1) : colour;
+/** Branches too narrow to be drawn one by one; below the cut in the colour of a cluster, if they are no wider than one. */
+function drawMany({ leaf }, cut, { least, cutAt }, pen, from, to, t, colour) {
+  const split = colour === TRUNK && to - from <= 2 * least ? Math.min(t, cutAt) : 0;
+  pen.fill(from, to, t, split, colour);
+  if (!split) return;
+  const cluster = cut.topOf(leaf[(from + to) >> 1]);
+  pen.fill(from, to, split, 0, cluster < 0 ? NOISE : cut.colourOf(cluster));
 }

@@ -7,18 +7,18 @@ import { called, filled, noteAt, scrolling, section, swatch, toggle } from "./pa
 const HEAT_COLUMNS = 24;
 const HEAT_CLUSTERS = 100;
 const READABLE = 12; // up to so many clusters have their values written in the cells
+const CROWDED = 40; // more have no room for their labels
 
-/** The size of a value in full colour: 98 % of the values are smaller. */
+/** The size of a value in full colour, a multiple of 0.5: most values are smaller. */
 export function heatLimit(z) {
-  const sizes = Float32Array.from(z, Math.abs).sort();
-  return Math.max(0.5, Math.ceil(2 * (sizes[Math.floor(0.98 * (sizes.length - 1))] || 0)) / 2);
+  const sizes = z.map(Math.abs).sort((a, b) => a - b);
+  return Math.max(0.5, Math.round(2 * (sizes[Math.floor(0.95 * sizes.length)] ?? 0)) / 2);
 }
 
 /** @param {object} view */
 export function heatmapPanel(view) {
   const { tree } = view, { header, arrays } = view.data, { columns } = header;
   if (header.embedding || !arrays.fact_z?.length) return null;
-  const limit = heatLimit(arrays.fact_z.subarray(0, 400 * columns.length));
   const note = h("div", { class: "note", hidden: true });
   const table = h("table", { pointerover: point, pointerleave: () => noteAt(note), click: choose });
   const caption = h("p", { class: "quiet" });
@@ -29,14 +29,15 @@ export function heatmapPanel(view) {
     shown = view.partition().largest(HEAT_CLUSTERS).map((cluster) => ({ ...cluster, z: meansOf(view, cluster.node) }));
     shown.sort((a, b) => tree.first[a.node] - tree.first[b.node]);
     const known = shown.filter(({ z }) => z);
+    const limit = heatLimit(known.flatMap(({ z }) => Array.from(z)));
     const lines = mostSpread(known.map(({ z }) => z), known.map(({ node }) => tree.weight[node]), HEAT_COLUMNS);
     const chosen = ({ node }) => (node === selected ? "chosen" : null);
     const heads = shown.map((cluster) => h("th", { scope: "col", class: chosen(cluster) }, swatch(view, cluster.node), cluster.label));
     const row = (j) => h("tr", {}, h("th", { scope: "row" }, h("bdi", {}, columns[j].name)), shown.map((cluster) => heatCell(columns[j], cluster.z?.[j], limit, chosen(cluster))));
-    table.className = `heat ${shown.length > READABLE ? "dense" : ""}`;
+    table.className = `heat ${shown.length > READABLE ? "dense" : ""} ${shown.length > CROWDED ? "crowded" : ""}`;
     replace(table, h("thead", {}, h("tr", {}, h("th", {}), heads)), h("tbody", {}, lines.map(row)));
     const which = shown.length < k ? `The ${shown.length} largest of ${count(k)} clusters` : "The clusters";
-    const what = lines.length < columns.length ? `, the ${lines.length} of ${count(columns.length)} columns in which they differ most` : "";
+    const what = columns.length > HEAT_COLUMNS ? `, the ${lines.length} of ${count(columns.length)} columns in which they differ most` : "";
     const unknown = shown.length - known.length;
     const missing = unknown ? ` The means of ${unknown} of them are not in this page.` : "";
     caption.textContent = `${which}${what}. Blue is below, orange above the mean of all rows, in full colour from ${number(limit, 1)} standard deviations on.${missing}`;

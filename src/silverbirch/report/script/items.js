@@ -15,7 +15,7 @@ export function itemsCell(view, node, most) {
     const pictures = item.values.filter((value, i) => kinds[i] === "image" && /^data:image\//.test(value));
     const alt = first ?? `row ${item.row}`;
     const texts = [h("bdi", {}, first), others.length > 0 && [" ", h("small", {}, h("bdi", {}, others.join(", ")))]];
-    return h("span", { title: alt }, pictures.map((src) => h("img", { src, alt })), texts);
+    return h("span", { title: [first, ...others].join(", ") }, pictures.map((src) => h("img", { src, alt })), texts);
   });
   return h("td", { class: `items ${kinds.includes("image") ? "pictures" : "texts"}` }, shown);
 }

@@ -1,13 +1,21 @@
 // Opens the page: unpacks the data, makes the view that all panels share, and lays the panels out.
+import { comparePanel } from "./compare.js";
+import { curvePanel } from "./curve.js";
 import { partition } from "./cuts.js";
 import { dendrogramPanel } from "./dendrogram.js";
+import { exportsPanel } from "./exports.js";
+import { heatmapPanel } from "./heatmap.js";
+import { coloursOf } from "./palette.js";
 import { fittingScale } from "./scales.js";
+import { scatterPanel } from "./scatter.js";
+import { searchPanel } from "./search.js";
 import { createStore, fromHash, toHash } from "./store.js";
+import { tablePanel } from "./table.js";
 import { Tree } from "./tree.js";
 import { unpack } from "./unpack.js";
 
-/** Functions that take the view and return {element, update(state, changed)}, in the order of the page. */
-const PANELS = [dendrogramPanel];
+/** Functions that take the view and return {element, update(state, changed)}, in the order of the page; null without data. */
+const PANELS = [dendrogramPanel, searchPanel, curvePanel, scatterPanel, comparePanel, heatmapPanel, tablePanel, exportsPanel];
 
 /**
  * Fills an element with the explorer.
@@ -21,8 +29,9 @@ export async function start(element, base64, { hash = false } = {}) {
   if (hash) store.set(fromHash(location.hash, limits));
   store.flush();
   element.classList.add("explorer");
-  const panels = PANELS.map((panel) => panel(view));
-  view.panels = Object.fromEntries(panels.map((panel, i) => [PANELS[i].name, panel]));
+  coloursOf(element);
+  view.panels = Object.fromEntries(PANELS.map((panel) => [panel.name, panel(view)]));
+  const panels = Object.values(view.panels).filter(Boolean);
   element.replaceChildren(...panels.map((panel) => panel.element));
   const everything = new Set(Object.keys(store.state));
   for (const panel of panels) panel.update(store.state, everything);
@@ -67,6 +76,8 @@ export function createView(data) {
       if (known.cut !== cut) known = { cut, partition: partition(tree, cut, adaptive) };
       return known.partition;
     },
+    /** Cuts at one level into k clusters, or as many as there can be. */
+    cutInto: (k) => store.set({ cut: { k: Math.min(Math.max(1, Math.round(k) || 1), tree.n) } }),
     name: (node) => header.names?.[node] ?? null,
     label: (node) => view.partition().labelOf(node),
     facts: factsOf(header, arrays),

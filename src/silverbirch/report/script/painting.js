@@ -1,260 +1,179 @@
-// Paints a frame of the dendrogram on a canvas: axis, branches, the colours of the clusters below them, labels and names.
-import { lowerBound } from "./cuts.js";
-import { drawBranches, NOISE, TRUNK } from "./drawing.js";
+// Paints a frame of the dendrogram: axis, branches, the colours of the clusters below them, labels and names.
+import { drawBranches, NOISE } from "./drawing.js";
 import { count } from "./format.js";
 import { colours } from "./palette.js";
 import { ticksOf, tickText } from "./scales.js";
 
-const NARROW = 1.5; // pixels: a narrower branch is drawn as a wedge
+const NARROW = 1.5; // pixels: narrower branches are not drawn one by one
 const NAMED = 11; // pixels for a leaf: enough for its name
+const NAMES = 84; // pixels for the names of leaves
 const STRIP = 5; // pixels: the colours of the clusters below the leaves
-const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', 'Noto Sans', sans-serif";
+const LETTER = 6; // pixels: a letter of the labels, on average
+const FONT = "11px system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', 'Noto Sans', sans-serif";
 
 /**
- * Where things lie on a canvas of this size. `along` runs over the leaves, `depth` from the top of the tree to the leaves:
+ * Where things lie. `along` runs over the leaves, `depth` from the top of the tree to the leaves, in pixels:
  * x and y if the root is at the top, y and x if it is at the left.
  */
-export function geometryOf({ side, width, height, from, to, scale, letters }) {
+export function geometryOf({ side, width, height, from, to, scale }) {
   const upright = side === "top";
-  const [wide, deep] = upright ? [width, height] : [height, width];
-  const start = upright ? 50 : 26;
-  const length = Math.max(10, wide - start - (upright ? 6 : 8));
+  const start = upright ? 50 : 26, above = 12;
+  const length = Math.max(10, (upright ? width : height) - start - 8);
   const perLeaf = length / (to - from);
-  const named = perLeaf >= NAMED;
-  const names = named ? 8 + 6.5 * Math.min(letters, 14) : 0;
-  const below = STRIP + 6 + names + (upright ? 34 : Math.min(120, width / 4));
-  const above = 12;
-  const deepness = Math.max(10, deep - above - below);
+  const names = perLeaf < NAMED ? 0 : NAMES;
+  const deep = Math.max(10, (upright ? height : width) - above - STRIP - names - (upright ? 40 : Math.min(126, width / 4)));
   return {
-    upright, start, length, perLeaf, named, names, above, deepness, from, to, scale,
-    base: above + deepness,
+    upright, start, length, perLeaf, names, deep, from, to, scale,
+    base: above + deep,
     least: NARROW / perLeaf,
-    along: (position) => start + (position - from) * perLeaf,
-    depth: (t) => above + (1 - t) * deepness,
+    along: (position) => Math.min(Math.max(start + (position - from) * perLeaf, start - 9), start + length + 9),
+    depth: (t) => above + (1 - t) * deep,
     /** The drawing position and the height (on the scale) at a point of the canvas. */
-    at(x, y) {
-      const [a, d] = upright ? [x, y] : [y, x];
-      return { position: from + (a - start) / perLeaf, t: 1 - (d - above) / deepness };
-    },
-    /** The box of a band across some leaves, in pixels of the canvas: left, top, width, height. */
-    box(first, last, upper, lower) {
-      const a = Math.max(start, start + (first - from) * perLeaf);
-      const b = Math.min(start + length, start + (last - from) * perLeaf);
-      return upright ? [a, upper, b - a, lower - upper] : [upper, a, lower - upper, b - a];
-    },
+    at: ({ x, y }) => ({ position: from + ((upright ? x : y) - start) / perLeaf, t: 1 - ((upright ? y : x) - above) / deep }),
   };
+}
+
+/** Where the line of a cut lies on the scale: midway between the merges that it separates; Infinity if there is no line. */
+export function lineOf(tree, cut, { of }) {
+  if (cut.limit === undefined) return Infinity;
+  const [lower, upper] = tree.heightsOfCut(cut.k).map(of);
+  return (lower + Math.min(upper, Math.max(1, lower))) / 2;
 }
 
 /**
  * Paints a frame.
  * @returns {number[]} the nodes drawn
  */
-export function paint(canvas, view, frame) {
-  const { width, height, root } = frame;
-  const geometry = geometryOf(frame);
+export function paint(canvas, view, geometry, { width, height, root }) {
   const sharpness = globalThis.devicePixelRatio || 1;
-  const [wide, high] = [Math.round(width * sharpness), Math.round(height * sharpness)];
+  const [wide, high] = [width, height].map((size) => Math.round(size * sharpness));
   if (canvas.width !== wide || canvas.height !== high) Object.assign(canvas, { width: wide, height: high });
-  const context = canvas.getContext("2d");
-  context.setTransform(sharpness, 0, 0, sharpness, 0, 0);
-  context.clearRect(0, 0, width, height);
-  const palette = colours();
-  const brush = { context, palette, sharpness, ink: [...palette.branch, palette.trunk, palette.noise] };
-  paintAxis(brush, geometry, frame);
+  const context = canvas.getContext("2d"), palette = colours();
+  const ink = [...palette.branch, palette.trunk, palette.noise];
+  const axes = () => context.setTransform(...(geometry.upright ? [sharpness, 0, 0, sharpness] : [0, sharpness, sharpness, 0]), 0, 0);
+  /** Text at a point of the tree; on its side if `turned`. */
+  const write = (text, along, depth, colour, align, turned) => {
+    const [x, y] = geometry.upright ? [along, depth] : [depth, along];
+    context.setTransform(...(turned ? [0, -sharpness, sharpness, 0] : [sharpness, 0, 0, sharpness]), x * sharpness, y * sharpness);
+    Object.assign(context, { fillStyle: colour, textAlign: align });
+    context.fillText(text, 0, 0);
+    axes();
+  };
+  const brush = { context, palette, ink, sharpness, write };
+  axes();
+  context.clearRect(0, 0, Math.max(width, height), Math.max(width, height));
+  Object.assign(context, { font: FONT, textBaseline: "middle" });
+  paintAxis(brush, geometry);
   paintMarked(brush, geometry, view);
   const drawn = paintBranches(brush, geometry, view, root);
-  const runs = runsOf(view, geometry);
-  paintStrip(brush, geometry, view, runs);
-  if (geometry.named) paintLeafNames(brush, geometry, view);
-  paintLabels(brush, geometry, view, runs);
-  paintNames(brush, geometry, view, drawn);
+  paintClusters(brush, geometry, view);
+  if (geometry.names) paintLeafNames(brush, geometry, view);
   return drawn;
 }
 
-function paintAxis({ context, palette }, geometry, { width, height }) {
-  const { upright, scale, depth, deepness, start, base } = geometry;
-  context.font = `11px ${FONT}`;
-  context.lineWidth = 1;
-  context.strokeStyle = palette.rule;
-  context.fillStyle = palette.quiet;
-  context.textBaseline = upright ? "middle" : "alphabetic";
-  context.textAlign = upright ? "right" : "center";
-  context.beginPath();
-  for (const tick of ticksOf(scale, (upright ? 34 : 60) / deepness)) {
-    const d = Math.round(depth(scale.of(tick))) + 0.5;
-    if (d > base + 1) continue;
-    line(context, upright, start - 4, d, (upright ? width : height) - 6, d);
-    if (upright) context.fillText(tickText(tick), start - 8, d);
-    else context.fillText(tickText(tick), d, start - 10);
+function paintAxis({ context, palette, write }, { upright, scale, depth, deep, start, length }) {
+  for (const tick of ticksOf(scale, (upright ? 34 : 60) / deep)) {
+    const d = Math.round(depth(scale.of(tick)));
+    context.fillStyle = palette.rule;
+    context.fillRect(start - 4, d, length + 4, 1);
+    write(tickText(tick), start - (upright ? 8 : 14), d + 0.5, palette.quiet, upright ? "right" : "center");
   }
-  context.stroke();
-}
-
-function line(context, upright, a1, d1, a2, d2) {
-  context.moveTo(upright ? a1 : d1, upright ? d1 : a1);
-  context.lineTo(upright ? a2 : d2, upright ? d2 : a2);
 }
 
 /** A band behind the selected and the compared cluster. */
-function paintMarked({ context, palette }, geometry, { tree, store }) {
+function paintMarked({ context, palette }, { along, depth, scale, base }, { tree, store }) {
+  context.fillStyle = palette.tint;
   for (const v of [store.state.selected, store.state.compared]) {
     if (v === null) continue;
-    const box = geometry.box(tree.first[v], tree.first[v] + tree.count[v], geometry.above, geometry.base);
-    context.fillStyle = palette.tint;
-    if (box[geometry.upright ? 2 : 3] > 0) context.fillRect(...box);
+    const a = along(tree.first[v]), d = Math.max(0, depth(scale.of(tree.height[v])));
+    context.fillRect(a, d, along(tree.first[v] + tree.count[v]) - a, base - d);
   }
 }
 
+/** All lines are rectangles on whole pixels: they are sharp, and quicker than strokes by far where no GPU helps. */
 function paintBranches({ context, ink, sharpness }, geometry, { tree, partition }, root) {
-  const { upright, start, length, along, depth, base, scale } = geometry;
-  const strokes = ink.map(() => new Path2D()), fills = ink.map(() => new Path2D());
+  const { start, length, along, depth, base, deep, scale } = geometry;
+  const lines = ink.map(() => []), fills = ink.map(() => []);
   const thick = Math.max(1, Math.round(1.2 * sharpness)) / sharpness;
-  const thin = thick / 3; // half the width of a wedge at its upper end
-  const shift = (Math.round(thick * sharpness) % 2) / 2;
-  const sharp = (value) => (Math.round(value * sharpness - shift) + shift) / sharpness;
-  const inside = (a) => Math.min(Math.max(a, start - 9), start + length + 9);
-  const polygon = (path, ...points) => {
-    points.forEach(([a, d], i) => path[i ? "lineTo" : "moveTo"](upright ? a : d, upright ? d : a));
-    path.closePath();
-  };
+  const sharp = (value) => Math.round((value - thick / 2) * sharpness) / sharpness;
   const pen = {
-    bar: (from, to, t, colour) => {
-      const d = sharp(depth(t));
-      line(strokes[colour], upright, sharp(inside(along(from))) - thick / 2, d, sharp(inside(along(to))) + thick / 2, d);
+    bar(left, right, t, colour) {
+      const a = sharp(along(left));
+      lines[colour].push([a, sharp(depth(t)), sharp(along(right)) - a + thick, thick]);
     },
-    stem: (x, upper, lower, colour) => {
-      const a = sharp(along(x));
-      if (a > start - 9 && a < start + length + 9) line(strokes[colour], upright, a, depth(upper), a, depth(lower));
+    stem(x, upper, lower, colour) {
+      const d = sharp(depth(upper));
+      lines[colour].push([sharp(along(x)), d, thick, sharp(depth(lower)) - d + thick]);
     },
-    wedge: (x, t, from, to, colour) => {
-      const [a, d] = [along(x), depth(t)];
-      const [left, right] = [Math.min(along(from), a - thin), Math.max(along(to), a + thin)];
-      polygon(fills[colour], [a - thin, d], [a + thin, d], [right, base], [left, base]);
-    },
-    block: (from, to, t, colour) => {
-      const [a, b, d] = [inside(along(from)), inside(along(to)), depth(t)];
-      polygon(fills[colour], [a, d], [b, d], [b, base], [a, base]);
+    fill(left, right, upper, lower, colour) {
+      const a = along(left), d = depth(upper);
+      fills[colour].push([a, d, Math.max(along(right) - a, thick), depth(lower) - d]);
     },
   };
+  const cut = partition();
+  const drawn = drawBranches(tree, cut, { ...geometry, root, step: 1 / deep, above: 1.1, cutAt: lineOf(tree, cut, scale) }, pen);
   context.save();
   context.beginPath();
-  context.rect(...(upright ? [start - 1, 0, length + 2, base + 1] : [0, start - 1, base + 1, length + 2]));
+  context.rect(start - 1, 0, length + 2, base + 1);
   context.clip();
-  const { from, to, least } = geometry;
-  const drawn = drawBranches(tree, partition(), { root, from, to, least, scale, step: 1 / geometry.deepness, above: 1.1 }, pen);
-  context.lineWidth = thick;
   ink.forEach((colour, i) => {
-    context.fillStyle = context.strokeStyle = colour;
-    context.globalAlpha = i === TRUNK ? 0.25 : 0.5;
-    context.fill(fills[i]);
+    context.fillStyle = colour;
+    context.globalAlpha = 0.35;
+    for (const box of fills[i]) context.fillRect(...box);
     context.globalAlpha = 1;
-    context.stroke(strokes[i]);
+    for (const box of lines[i]) context.fillRect(...box);
   });
   context.restore();
   return drawn;
 }
 
-/** The clusters along the window: [{node, from, to}] in drawing positions, one for each stretch of pixels; -1 is noise. */
-function runsOf({ tree, partition }, { from, to, length }) {
-  const cut = partition();
-  const runs = [];
-  const step = (to - from) / Math.ceil(length);
-  for (let position = from + step / 2; position < to; ) {
-    const node = cut.topOf(tree.leaf[Math.floor(position)]);
-    const end = node < 0 ? position : tree.first[node] + tree.count[node];
-    const last = runs.at(-1);
-    if (last?.node === node) last.to = Math.min(to, position + step / 2);
-    else runs.push({ node, from: node < 0 ? position - step / 2 : Math.max(from, tree.first[node]), to: Math.min(to, Math.max(end, position + step / 2)) });
-    position = Math.max(position + step, from + (Math.floor((end - from) / step) + 0.5) * step);
+/** The clusters below the leaves: a strip of their colours; labels, and names or rows, where there is room. */
+function paintClusters({ context, ink, palette, write }, { upright, along, base, names, ...geometry }, { tree, partition, store, name }) {
+  const cut = partition(), { selected, compared } = store.state;
+  const runs = runsOf(tree, cut, geometry).map(({ node, from, to }) => ({ node, a: along(from), b: along(to) }));
+  for (const { node, a, b } of runs) {
+    const gap = b - a > 4 ? 0.5 : 0;
+    context.fillStyle = ink[node < 0 ? NOISE : cut.colourOf(node)];
+    context.fillRect(a + gap, base + 3, b - a - 2 * gap, STRIP);
+    context.fillStyle = palette.ink;
+    if (node >= 0 && (node === selected || node === compared)) context.fillRect(a, base + STRIP + 4, b - a, 2);
+  }
+  const wide = runs.filter(({ node, a, b }) => node >= 0 && b - a >= 13);
+  const labels = cut.labelsOf(wide.map(({ node }) => node));
+  const d = base + STRIP + names + 13;
+  wide.forEach(({ node, a, b }, i) => {
+    const label = String(labels[i]), rows = count(tree.weight[node]), middle = (a + b) / 2;
+    const room = upright ? (b - a) / LETTER : 15;
+    if (label.length > room + 1) return;
+    context.font = `600 ${FONT}`;
+    write(label, middle, d, palette.ink, upright ? "center" : "left");
+    context.font = FONT;
+    const text = [name(node) && shortened(name(node), room), rows].find((text) => text && text.length <= room && (text === rows || room > 5));
+    if (upright) write(text ?? "", middle, d + 14, palette.quiet, "center");
+    else write(text ?? "", middle, d + 12 + LETTER * label.length, palette.quiet, "left");
+  });
+}
+
+/** The clusters along the window: [{node, from, to}] in drawing positions, one for each stretch of pixels; node -1 is noise. */
+function runsOf({ leaf, first, count: leaves }, cut, { from, to, length }) {
+  const runs = [], step = (to - from) / Math.ceil(length);
+  for (let position = from; position < to; ) {
+    const node = cut.topOf(leaf[Math.floor(position)]);
+    const end = Math.min(to, Math.max(position + step, node < 0 ? 0 : first[node] + leaves[node]));
+    if (runs.at(-1)?.node === node) runs.at(-1).to = end;
+    else runs.push({ node, from: position, to: end });
+    position = end;
   }
   return runs;
 }
 
-function paintStrip({ context, ink, palette }, { along, box, base }, { partition, store }, runs) {
-  const cut = partition();
-  const { selected, compared } = store.state;
-  for (const { node, from, to } of runs) {
-    const marked = node >= 0 && (node === selected || node === compared);
-    const wide = along(to) - along(from);
-    const gap = wide > 4 ? 0.5 / (wide / (to - from)) : 0; // half a pixel at both ends
-    context.fillStyle = ink[node < 0 ? NOISE : cut.colourOf(node)];
-    context.fillRect(...box(from + gap, to - gap, base + 3, base + 3 + STRIP));
-    if (!marked) continue;
-    context.fillStyle = palette.ink;
-    context.fillRect(...box(from, to, base + 4 + STRIP, base + 6 + STRIP));
+function paintLeafNames({ palette, write }, { upright, from, to, along, base }, { tree, name }) {
+  for (let position = Math.ceil(from - 0.5); position + 0.5 < to; position++) {
+    const text = name(tree.leaf[position]) ?? String(tree.leaf[position]);
+    write(shortened(text, NAMES / LETTER), along(position + 0.5), base + STRIP + 8, palette.quiet, upright ? "right" : "left", upright);
   }
 }
 
-function paintLeafNames({ context, palette }, { upright, from, to, along, base, names }, { tree, name }) {
-  context.font = `11px ${FONT}`;
-  context.fillStyle = palette.quiet;
-  context.textBaseline = "middle";
-  context.textAlign = upright ? "right" : "left";
-  for (let position = Math.floor(from); position < Math.min(to, tree.n); position++) {
-    const a = along(position + 0.5);
-    if (position + 0.5 < from || position + 0.5 > to) continue;
-    const text = shortened(context, name(tree.leaf[position]) ?? String(tree.leaf[position]), names - 6);
-    context.save();
-    context.translate(upright ? a : base + STRIP + 8, upright ? base + STRIP + 8 : a);
-    if (upright) context.rotate(-Math.PI / 2);
-    context.fillText(text, 0, 0);
-    context.restore();
-  }
-}
-
-/** Labels of the clusters, and their names or rows, where there is room. */
-function paintLabels({ context, palette }, { upright, along, base, names }, { tree, partition, name }, runs) {
-  const wide = runs.filter(({ node, from, to }) => node >= 0 && along(to) - along(from) >= 13);
-  const labels = partition().labelsOf(wide.map(({ node }) => node));
-  const d = base + STRIP + 9 + names;
-  context.textAlign = upright ? "center" : "left";
-  context.textBaseline = upright ? "top" : "middle";
-  let free = -Infinity;
-  wide.forEach(({ node, from, to }, i) => {
-    const a = (along(from) + along(to)) / 2;
-    const room = along(to) - along(from) - 4;
-    const label = String(labels[i]), rows = count(tree.weight[node]);
-    context.font = `600 11px ${FONT}`;
-    const width = context.measureText(label).width;
-    if ((upright ? width : 11) > room || a - width / 2 < free) return;
-    free = a + (upright ? width / 2 : 6);
-    context.fillStyle = palette.ink;
-    context.fillText(label, ...(upright ? [a, d] : [d, a]));
-    context.font = `11px ${FONT}`;
-    context.fillStyle = palette.quiet;
-    const text = shortened(context, name(node) ?? rows, upright ? room : 90);
-    if (!upright) context.fillText(text, d + width + 6, a);
-    else if (text.length > 4 || text === rows) context.fillText(text, a, d + 14);
-    else if (context.measureText(rows).width <= room) context.fillText(rows, a, d + 14);
-  });
-}
-
-/** Names of branches that are not clusters of the present cut, beside the branch. */
-function paintNames({ context, palette }, { upright, along, depth, scale, from, to }, { tree, partition, name }, drawn) {
-  const cut = partition();
-  const named = drawn.filter((v) => !tree.isLeaf(v) && name(v) !== null && !cut.has(v) && tree.x[v] > from && tree.x[v] < to);
-  context.font = `600 11px ${FONT}`;
-  context.textAlign = "left";
-  context.textBaseline = "alphabetic";
-  context.lineWidth = 3;
-  context.strokeStyle = palette.paper;
-  context.fillStyle = palette.ink;
-  const taken = [];
-  for (const v of named.slice(0, 60)) {
-    const [a, d] = [along(tree.x[v]), depth(scale.of(tree.height[v]))];
-    const [x, y] = upright ? [a + 4, d - 4] : [d + 4, a - 4];
-    const width = context.measureText(name(v)).width;
-    if (taken.some((box) => Math.abs(box.y - y) < 13 && box.x < x + width && x < box.x + box.width)) continue;
-    taken.push({ x, y, width });
-    context.strokeText(name(v), x, y);
-    context.fillText(name(v), x, y);
-  }
-}
-
-/** The text, or as much of it as fits, with an ellipsis. */
-function shortened(context, text, room) {
-  if (context.measureText(text).width <= room) return text;
-  const lengths = Array.from(text, (_, i) => context.measureText(`${text.slice(0, i + 1)}…`).width);
-  const fits = lowerBound(lengths, room);
-  return fits > 0 ? `${text.slice(0, fits)}…` : "";
+function shortened(text, letters) {
+  return text.length > letters ? `${text.slice(0, Math.max(1, letters - 1))}…` : text;
 }

@@ -1,7 +1,7 @@
 // Colours for canvases, read from the variables of the style sheet, so that light and dark pages share the code.
 
-const NAMES = ["paper", "ink", "quiet", "rule", "tint", "bar", "link", "trunk", "noise"];
-let known = null;
+const VARIABLES = ["paper", "ink", "quiet", "rule", "tint", "bar", "link", "trunk", "noise"];
+let host = null, known = null;
 
 /**
  * The present colours: `branch` is a list of ten; the others are named as the variables.
@@ -10,11 +10,17 @@ let known = null;
  */
 export function colours() {
   if (known) return known;
-  const style = getComputedStyle(document.querySelector(".explorer") ?? document.documentElement);
+  const style = getComputedStyle(host);
   const value = (name) => style.getPropertyValue(`--${name}`).trim();
-  known = Object.fromEntries(NAMES.map((name) => [name, value(name)]));
+  known = Object.fromEntries(VARIABLES.map((name) => [name, value(name)]));
   known.branch = Array.from({ length: 10 }, (_, i) => value(`branch-${i}`));
   return known;
+}
+
+/** Reads the colours where this element is: a widget has a style sheet of its own. */
+export function coloursOf(element) {
+  host = element;
+  known = null;
 }
 
 /** The colour of a cluster as a CSS value that follows the theme by itself; grey for noise. */

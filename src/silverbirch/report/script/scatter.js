@@ -7,8 +7,8 @@ import { called, noteAt, onWidth, section, toggle, unit } from "./parts.js";
 
 const SCATTER_HEIGHT = 300;
 const SCATTER_EDGE = 12;
-const COVERED = 0.2; // the share of the picture that discs would cover if none overlapped
-const LARGEST_DISC = 16;
+const COVERED = 0.12; // the share of the picture that discs would cover if none overlapped
+const LARGEST_DISC = 9;
 const REACH = 12; // pixels from the pointer to the disc that it means
 
 /**

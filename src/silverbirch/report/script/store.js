@@ -44,19 +44,18 @@ function same(a, b) {
 
 const SCALES = ["linear", "sqrt", "log"];
 const SIDES = ["top", "left"];
+const WRITTEN = ["root", "from", "to", "scale", "side", "selected", "compared", "sort", "query"];
 
 /**
  * The part of a state that differs from the initial one, as text for the address.
  * @returns {string} for example "k=12&root=431"; "" if nothing differs
  */
 export function toHash(state, initial) {
-  const parts = new URLSearchParams();
-  for (const key of ["root", "from", "to", "scale", "side", "selected", "compared", "sort", "query"]) {
-    if (same(state[key], initial[key])) continue;
+  const parts = new URLSearchParams(same(state.cut, initial.cut) ? {} : state.cut);
+  for (const key of WRITTEN) {
     const value = state[key];
-    parts.set(key, typeof value === "number" && !Number.isInteger(value) ? +value.toPrecision(9) : (value ?? ""));
+    if (value !== initial[key]) parts.set(key, Number.isFinite(value) ? +value.toPrecision(9) : (value ?? ""));
   }
-  if (!same(state.cut, initial.cut)) for (const key of Object.keys(state.cut)) parts.set(key, state.cut[key]);
   return parts.toString();
 }
 
@@ -67,23 +66,24 @@ export function toHash(state, initial) {
  */
 export function fromHash(hash, { n, adaptive = 0 }) {
   const parts = new URLSearchParams(hash.replace(/^#/, ""));
-  const state = {};
   const whole = (key, least, most) => {
     const text = parts.get(key) ?? "";
     return /^\d{1,10}$/.test(text) && +text >= least && +text <= most ? +text : undefined;
   };
-  const take = (key, value) => {
-    if (value !== undefined) state[key] = value;
-  };
+  const node = (key) => (parts.get(key) === "" ? null : whole(key, 0, 2 * n - 2));
+  const text = (key) => parts.get(key)?.slice(0, 200);
   const k = whole("k", 1, n), other = whole("adaptive", 0, adaptive - 1);
-  if (k !== undefined) state.cut = { k };
-  else if (other !== undefined) state.cut = { adaptive: other };
-  take("root", whole("root", Math.min(n, 2 * n - 2), 2 * n - 2));
-  for (const key of ["selected", "compared"]) take(key, parts.get(key) === "" ? null : whole(key, 0, 2 * n - 2));
-  take("scale", SCALES.find((scale) => scale === parts.get("scale")));
-  take("side", SIDES.find((side) => side === parts.get("side")));
-  for (const key of ["sort", "query"]) if (parts.has(key)) state[key] = parts.get(key).slice(0, 200);
-  const from = Number(parts.get("from") ?? 0), to = Number(parts.get("to") ?? 1);
-  if ((parts.has("from") || parts.has("to")) && from >= 0 && to <= 1 && from < to) Object.assign(state, { from, to });
-  return state;
+  const [from, to] = [+(parts.get("from") ?? 0), +(parts.get("to") ?? 1)];
+  const state = {
+    cut: k ? { k } : other === undefined ? other : { adaptive: other },
+    root: whole("root", Math.min(n, 2 * n - 2), 2 * n - 2),
+    ...((parts.has("from") || parts.has("to")) && from >= 0 && from < to && to <= 1 && { from, to }),
+    scale: SCALES.find((scale) => scale === parts.get("scale")),
+    side: SIDES.find((side) => side === parts.get("side")),
+    selected: node("selected"),
+    compared: node("compared"),
+    sort: text("sort"),
+    query: text("query"),
+  };
+  return Object.fromEntries(Object.entries(state).filter(([, value]) => value !== undefined));
 }

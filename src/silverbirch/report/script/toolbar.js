@@ -2,82 +2,67 @@
 import { h, replace } from "./dom.js";
 import { count, counted, number, percent } from "./format.js";
 
-const STEPS = 1000;
+const SCALE_NAMES = [["linear", "linear"], ["sqrt", "square root"], ["log", "logarithmic"]];
+const SIDE_NAMES = [["top", "root at the top"], ["left", "root at the left"]];
 
 /**
  * The controls.
  * @param {object} view
- * @param {{zoom: function(number), up: function(), reset: function(), open: function(number)}} actions
- * @returns {{element: HTMLElement, update: function(object)}}
+ * @param {{zoom: function(number), up: function(), open: function(number)}} actions
+ * @returns {{element: HTMLElement, update: function(object), follow: function(number[])}}
  */
-export function toolbar(view, actions) {
+export function toolbar(view, { zoom, up, open }) {
   const { store, tree, data } = view;
-  const { n } = tree;
-  const setK = (k) => Number.isFinite(k) && store.set({ cut: { k: Math.min(Math.max(1, Math.round(k)), n) } });
-  const field = h("input", { type: "number", min: 1, max: n, step: 1, inputmode: "numeric", "aria-label": "Number of clusters", input: () => field.value && setK(+field.value), change: () => update(store.state) });
-  const slider = h("input", { type: "range", min: 0, max: STEPS, "aria-label": "Number of clusters, on a logarithmic scale", input: () => slide() });
-  const slide = () => {
-    const before = stepOf(view.partition().k, n), now = +slider.value;
-    const k = Math.round(n ** (now / STEPS));
-    setK(k === view.partition().k ? k + Math.sign(now - before) : k);
-  };
-  const choices = [["", "by level"], ...(data.header.adaptive ?? []).map(({ label }, i) => [i, label])];
-  const kind = select("Kind of cut", choices, (value) => (value === "" ? setK(view.partition().k) : store.set({ cut: { adaptive: +value } })));
-  const scale = select("Scale of heights", [["linear", "linear"], ["sqrt", "square root"], ["log", "logarithmic"]], (value) => store.set({ scale: value }));
-  const side = select("Root", [["top", "root at the top"], ["left", "root at the left"]], (value) => store.set({ side: value }));
-  const found = h("output", { class: "found" });
+  const field = h("input", { type: "number", min: 1, max: tree.n, "aria-label": "Number of clusters", input: () => field.value && view.cutInto(+field.value), change: () => update(store.state) });
+  const kinds = [["", "at one level"], ...(data.header.adaptive ?? []).map(({ label }, i) => [i, label])];
+  const kind = select("Kind of cut", kinds, (i) => (i ? store.set({ cut: { adaptive: +i } }) : view.cutInto(view.partition().k)));
+  const scale = select("Scale of heights", SCALE_NAMES, (scale) => store.set({ scale }));
+  const side = select("Direction", SIDE_NAMES, (side) => store.set({ side }));
+  const found = h("output");
   const trail = h("nav", { class: "trail", "aria-label": "From the whole tree to the branch shown" });
-  const button = (text, label, act) => h("button", { type: "button", "aria-label": label, title: label, click: act }, text);
-  const element = h(
-    "div",
-    { class: "controls" },
-    h("div", { class: "tools" },
-      h("label", {}, field, " clusters"), slider, choices.length > 1 && h("label", {}, "cut ", kind), found),
-    h("div", { class: "tools" },
-      h("label", {}, "heights ", scale), side,
-      h("span", { class: "buttons" },
-        button("−", "Zoom out", () => actions.zoom(2)), button("+", "Zoom in", () => actions.zoom(0.5)),
-        button("↑", "Up to the parent branch", actions.up), button("Whole tree", "Show the whole tree", actions.reset)),
-      trail),
-  );
+  const buttons = [tool("−", "Zoom out", () => zoom(2)), tool("+", "Zoom in", () => zoom(0.5)), tool("↑", "Up to the parent branch", up), tool("Whole tree", "Show the whole tree", () => open(tree.root))];
+  const element = h("div", { class: "controls" },
+    h("div", { class: "tools" }, h("label", {}, field, " clusters"), kinds.length > 1 && h("label", {}, "cut ", kind), found),
+    h("div", { class: "tools" }, h("label", {}, "heights ", scale), side, h("span", { class: "buttons" }, buttons), trail));
 
   function update(state) {
-    const cut = view.partition();
-    if (document.activeElement !== field || +field.value !== cut.k) field.value = cut.k;
-    if (+slider.value !== stepOf(cut.k, n)) slider.value = stepOf(cut.k, n);
+    const { k } = view.partition();
+    if (+field.value !== k) field.value = k;
     kind.value = state.cut.adaptive ?? "";
     scale.value = state.scale;
     side.value = state.side;
-    found.textContent = summary(view);
+    found.textContent = quality(view).join(", ");
   }
 
   /** Shows the branches that led to the present root. */
   function follow(nodes) {
     replace(trail, nodes.length > 1 && nodes.map((v, i) => {
-      const text = view.name(v) ?? (i ? counted(tree.count[v], "leaf", "leaves") : `all ${count(n)} leaves`);
-      const last = i === nodes.length - 1;
-      return [i > 0 && " › ", last ? h("span", { "aria-current": "true" }, text) : h("button", { type: "button", click: () => actions.open(v) }, text)];
+      const text = view.name(v) ?? (i ? counted(tree.count[v], "leaf", "leaves") : `all ${count(tree.n)} leaves`);
+      return [i > 0 && " › ", i === nodes.length - 1 ? text : tool(text, null, () => open(v))];
     }));
   }
   return { element, update, follow };
 }
 
+function tool(text, label, click) {
+  return h("button", { type: "button", "aria-label": label, title: label, click }, text);
+}
+
 function select(label, choices, chosen) {
-  const element = h("select", { "aria-label": label, change: () => chosen(element.value) }, choices.map(([value, text]) => h("option", { value }, text)));
-  return element;
+  const options = choices.map(([value, text]) => h("option", { value }, text));
+  return h("select", { "aria-label": label, change: (event) => chosen(event.target.value) }, options);
 }
 
-function stepOf(k, n) {
-  return n > 1 ? Math.round((STEPS * Math.log(k)) / Math.log(n)) : 0;
+function quality({ tree, partition }) {
+  const cut = partition(), total = tree.rmsd(tree.root);
+  return [
+    cut.noiseWeight > 0 && `${percent(cut.noiseWeight / tree.weight[tree.root])} noise`,
+    tree.sse && `rmsd ${number(cut.rmsd)}`,
+    total > 0 && !cut.noiseWeight && `${percent(1 - (cut.rmsd / total) ** 2)} of the variance explained`,
+  ].filter(Boolean);
 }
 
-/** How good the present cut is: "rmsd 0.42, 71.3 % of the variance explained". */
-export function summary({ tree, partition }) {
-  const cut = partition();
-  const parts = [];
-  if (cut.noiseWeight > 0) parts.push(`${percent(cut.noiseWeight / tree.weight[tree.root])} noise`);
-  if (cut.rmsd !== null) parts.push(`rmsd ${number(cut.rmsd)}`);
-  const total = tree.rmsd(tree.root);
-  if (total > 0 && !cut.noiseWeight) parts.push(`${percent(1 - (cut.rmsd / total) ** 2)} of the variance explained`);
-  return parts.join(", ");
+/** The present cut: "12 clusters, rmsd 0.42, 71.3 % of the variance explained". */
+export function inWords(view) {
+  return [counted(view.partition().k, "cluster", "clusters"), ...quality(view)].join(", ");
 }

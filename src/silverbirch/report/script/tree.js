@@ -162,7 +162,7 @@ export class Tree {
     return [last >= 0 ? this.level[last] : 0, k > 1 ? this.level[last + 1] : Infinity];
   }
 
-  /** The height of a level line that gives k clusters, or comes as near as equal heights allow. */
+  /** The height of a level line that gives k clusters, where heights differ. */
   heightOfCut(k) {
     const [lower, upper] = this.heightsOfCut(k);
     return upper === Infinity ? lower * 1.05 : (lower + upper) / 2;
