@@ -40,7 +40,9 @@ def main():
     print(pd.crosstab(pd.Series(true, name="type"), pd.Series(model.labels_, name="cluster")).to_string())
     print(model.clusters_.to_pandas()[["rows", "name"]].to_string())
     draw(cells, model, scaled, genes, args.out)
-    sb.write_report(args.out / "blood-cells.html", model, title="Blood cells", force=True)
+    page, umap = args.out / "blood-cells.html", cells.obsm["X_umap"]
+    sb.write_report(page, model, title="Blood cells", show={"type": true}, coordinates=umap, force=True)
+    print(f"written: {page}")
 
 
 def cluster_of_nodes(Z, labels):
@@ -60,6 +62,7 @@ def draw(cells, model, scaled, genes, out):
     colours = dict(zip(clusters, COLOURS, strict=False)) | {-1: GREY}
     cluster = cluster_of_nodes(Z, model.labels_)
     sb.dendrogram(Z, ax=axes["d"], no_labels=True, link_color_func=lambda node: colours[cluster[node]])
+    plt.setp(axes["d"].collections, linewidth=0.8)
     axes["d"].set_title(f"Cells in columns, the {GENES} genes that mark each cluster in rows")
 
     umap = cells.obsm["X_umap"]

@@ -35,7 +35,10 @@ def main():
     model.name_clusters([frequent(true[model.labels_ == cluster]) for cluster in range(10)])
     print(model.clusters_.to_pandas()[["name", "rows", "rmsd"]].to_string())
     draw(model, X, scores, args.out)
-    sb.write_report(args.out / "handwritten-digits.html", model, title="Handwritten digits", force=True)
+    images = digits.images[: args.rows] * (255 / 16)
+    page = args.out / "handwritten-digits.html"
+    sb.write_report(page, model, title="Handwritten digits", show={"image": 255 - images.astype(np.uint8)}, force=True)
+    print(f"written: {page}")
 
 
 def frequent(digits):

@@ -62,7 +62,7 @@ def draw(trees, out):
     figure, axes = plt.subplots(2, 3, figsize=(11, 5.6), sharex=True, sharey=True, layout="constrained")
     for row, (title, moments) in zip(axes, trees.items(), strict=True):
         for ax, (step, (clusters, features, _)) in zip(row, moments.items(), strict=True):
-            # The area of a dot is the weight of its leaf, the colour is its cluster: from left to right.
+            # A dot is a leaf of the tree, a ring is where rows come from now, a cross is the centre of a cluster.
             ax.scatter(*features.mean.T, s=1.5 * features.weight**0.7, c=COLOURS[0], alpha=0.45, linewidths=0)
             for weight, (x, y) in clusters:
                 ax.plot(x, y, "+", color=COLOURS[1], markersize=9, markeredgewidth=2)

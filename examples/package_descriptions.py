@@ -39,9 +39,9 @@ def main():
         f"rows of the most frequent section: {tight:.0%} in the tight half of the clusters, {wide:.0%} in the wide half"
     )
     draw(model, args.out)
-    sb.write_report(
-        args.out / "package-descriptions.html", model, title="Debian packages by their descriptions", force=True
-    )
+    page, shown = args.out / "package-descriptions.html", {"name": packages["name"], "description": texts}
+    sb.write_report(page, model, title="Debian packages by description", rows=rows, show=shown, force=True)
+    print(f"written: {page}")
 
 
 def distinguishing_words(texts, labels):
