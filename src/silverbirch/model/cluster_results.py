@@ -71,7 +71,7 @@ class ClusterResults(ABC):
 
     @property
     def cluster_centers_(self) -> Floats:
-        """The mean of each cluster, (n_clusters_, d)."""
+        """The mean of each cluster, (`n_clusters_`, d)."""
         return self._cluster_features().mean
 
     @property
