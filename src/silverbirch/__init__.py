@@ -15,6 +15,7 @@ Read rows
 
 Use the result
     Dendrogram       -- cuts, measures, draws and exports a dendrogram
+    leaf_order       -- the order of its leaves in which neighbours are near
     write_report     -- writes a page about a fitted model
 
 Files
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from .errors import MemoryLimitError, ModelFileError
     from .estimator import Betula
     from .features import ClusterFeatures
-    from .linkage import linkage
+    from .linkage import leaf_order, linkage
     from .report import write_report
     from .rows import read_chunks
     from .storage.loading import load
@@ -55,6 +56,7 @@ __all__ = [
     "Dendrogram",
     "MemoryLimitError",
     "ModelFileError",
+    "leaf_order",
     "linkage",
     "load",
     "read_chunks",
@@ -71,6 +73,7 @@ _MODULES = {
     "Dendrogram": ".dendrogram",
     "MemoryLimitError": ".errors",
     "ModelFileError": ".errors",
+    "leaf_order": ".linkage",
     "linkage": ".linkage",
     "load": ".storage.loading",
     "read_chunks": ".rows",

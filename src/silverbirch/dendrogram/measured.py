@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from .. import _core
 from ..checks import Floats, as_count, as_rows
 from ..features import ClusterFeatures
+from ..linkage.matrix import checked_z
 from ..wording import parameter
 from .nodes import Hierarchy
 
@@ -22,7 +23,7 @@ class MeasuredTree:
     """A linkage matrix and, where they are known, the features of its leaves."""
 
     def __init__(self, Z: Any, features: Any) -> None:
-        self.Z = _checked_z(Z)
+        self.Z = checked_z(Z)
         self.prototypes: NDArray[np.int64] | None = getattr(Z, "prototypes", None)
         if features is not None and not isinstance(features, ClusterFeatures):
             features = ClusterFeatures(1, as_rows(features, name="features"), 0)
@@ -187,21 +188,3 @@ class MeasuredTree:
         if self.features is None:
             raise ValueError("the features of the leaves are not known: make the dendrogram by Dendrogram(Z, features)")
         return self.features
-
-
-def _checked_z(Z: Any) -> Floats:
-    array = np.array(Z, dtype=np.float64, order="C")
-    if array.ndim != 2 or array.shape[1] != 4:
-        raise ValueError(f"Z has shape {array.shape}: a linkage matrix has four columns")
-    merges = len(array)
-    nodes = array[:, :2]
-    limits = merges + 1 + np.arange(merges)[:, None]
-    if not (
-        np.isfinite(array).all() and (nodes == np.floor(nodes)).all() and (nodes >= 0).all() and (nodes < limits).all()
-    ):
-        raise ValueError("Z is not a linkage matrix: each row must refer to leaves or to rows above it")
-    if len(np.unique(nodes)) != 2 * merges:
-        raise ValueError("Z is not a linkage matrix: each cluster must be merged exactly once")
-    if not np.array_equal(array[:, 3], _core.leaf_counts(array)):
-        raise ValueError("Z is not a linkage matrix: column 4 must count the leaves below each row")
-    return array
