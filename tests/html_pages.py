@@ -7,11 +7,11 @@ EVIL = "<script>alert(\"1\")</script> & 'quoted' </style></title>"
 
 
 class Page(HTMLParser):
-    """Parses a page: checks the nesting of elements, and keeps the texts of the cells of each table."""
+    """Parses a page: checks the nesting of elements; keeps scripts, texts, and the cells of each table."""
 
     def __init__(self, text):
         super().__init__()
-        self.open, self.tags, self.attributes, self.texts = [], [], [], []
+        self.open, self.tags, self.attributes, self.texts, self.scripts = [], [], [], [], []
         self.tables = []
         self.feed(text)
         self.close()
@@ -38,6 +38,9 @@ class Page(HTMLParser):
             assert self.open.pop() == name
 
     def handle_data(self, data):
+        if self.open[-1:] == ["script"]:  # nobody reads it
+            self.scripts.append(data)
+            return
         self.texts.append(data)
         if self.open[-1:] and "table" in self.open and {"td", "th"} & set(self.open):
             self.tables[-1][-1][-1] += data

@@ -43,8 +43,8 @@ PYTHON_ROOMS = {
     "agglomerative": "rows linkage validation sklearn",
     "storage": "rows features tree linkage dendrogram model",
     "pipeline": f"rows {NOUNS} storage sklearn",
-    "plot": "dendrogram",
-    "report": f"{NOUNS} storage plot",
+    "plot": "rows features tree linkage dendrogram model",
+    "report": f"rows {NOUNS} storage plot",
     "demo": f"{NOUNS} storage",
     "cli": f"directions rows {NOUNS} pipeline storage plot",
     "__init__": "",
@@ -53,17 +53,17 @@ PYTHON_ROOMS = {
 # And those that it imports only inside its functions: `save` is a method, while storage knows the classes.
 LAZY_IMPORTS = {
     "saved": "storage",
-    "features": "rows",
+    "features": "rows plot",
     "linkage": "rows",
     "tree": "storage",
     "dendrogram": "plot report",
-    "model": "report",
+    "model": "plot report",
     "estimator": "report",
     "storage": "estimator pipeline sklearn",
     "report": "sklearn",
     "demo": "plot sklearn",
     "cli": "demo report",
-    "__init__": f"rows {NOUNS} storage agglomerative report",
+    "__init__": f"rows {NOUNS} storage agglomerative plot report",
     "__main__": "cli storage",
 }
 

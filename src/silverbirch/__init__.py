@@ -15,8 +15,10 @@ Read rows
 
 Use the result
     Dendrogram       -- cuts, measures, draws and exports a dendrogram
+    dendrogram       -- draws one as scipy's function does, however deep it is
     leaf_order       -- the order of its leaves in which neighbours are near
     write_report     -- writes a page about a fitted model
+    explore          -- the same page as a widget for notebooks
 
 Files
     load             -- loads the object that a file holds; each class also has `save` and `load`
@@ -41,7 +43,9 @@ if TYPE_CHECKING:
     from .estimator import Betula
     from .features import ClusterFeatures
     from .linkage import leaf_order, linkage
+    from .plot.scipy_dendrogram import dendrogram
     from .report import write_report
+    from .report.widget import explore
     from .rows import read_chunks
     from .storage.loading import load
     from .tree import CFTree
@@ -56,6 +60,8 @@ __all__ = [
     "Dendrogram",
     "MemoryLimitError",
     "ModelFileError",
+    "dendrogram",
+    "explore",
     "leaf_order",
     "linkage",
     "load",
@@ -73,6 +79,8 @@ _MODULES = {
     "Dendrogram": ".dendrogram",
     "MemoryLimitError": ".errors",
     "ModelFileError": ".errors",
+    "dendrogram": ".plot.scipy_dendrogram",
+    "explore": ".report.widget",
     "leaf_order": ".linkage",
     "linkage": ".linkage",
     "load": ".storage.loading",
@@ -82,10 +90,10 @@ _MODULES = {
 
 
 class _Package(ModuleType):
-    """This package: when its subpackage `linkage` is imported, `silverbirch.linkage` stays the function."""
+    """This package: when its subpackages `linkage` and `dendrogram` are imported, these names stay the functions."""
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if not (name == "linkage" and isinstance(value, ModuleType)):
+        if not (name in _MODULES and isinstance(value, ModuleType)):
             super().__setattr__(name, value)
 
 

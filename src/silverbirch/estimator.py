@@ -87,7 +87,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         The mean of each feature.
     subcluster_labels_ : int64 array (m,)
         The cluster of each feature.
-    cluster_centers_ : float64 array (n_clusters_, d)
+    cluster_centers_ : float64 array (`n_clusters_`, d)
         The mean of each cluster: of the rows that `fit` labelled, or else of the rows as the features absorbed them.
     threshold_ : float
         The final threshold of the tree.
@@ -276,7 +276,7 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
 
         Returns
         -------
-        array (n, n_clusters_)
+        array (n, `n_clusters_`)
             The distances, in the precision of X. The cosine distance to a mean of 0, which has no direction, is 1.
 
         Raises

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _core
-from .checks import Floats, as_rows, as_sses, as_threads, as_weights
+from .checks import Floats, as_flag, as_rows, as_sses, as_threads, as_weights
 from .progress import Report, reporter
 from .saved import Saved
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from .rows import RowSource
 
 
@@ -238,3 +240,53 @@ class ClusterFeatures(Saved):
         mean = origin + (self.weight / weight) @ (self.mean - origin)
         sse = self.sse[self.weight > 0].sum() + self.weight @ ((self.mean - mean) ** 2).sum(axis=1)
         return ClusterFeatures._adopt(np.array([weight]), mean[None], np.array([sse]))
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        labels: Any = None,
+        columns: tuple[int, int] | None = None,
+        radii: bool | None = None,
+        colors: Any = None,
+        **style: Any,
+    ) -> Axes:
+        """Draws the features with matplotlib: discs at the means, whose area follows the weight, and pale rings.
+
+        The radius of a ring is √(sse / weight), the root mean squared distance of its points to the mean, in the units
+        of the axes.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default None
+            Where to draw; None makes a new figure.
+        labels : int array (m,), default None
+            The cluster of each feature, shown by its colour; features of negative labels are grey.
+        columns : (int, int), default None
+            The two columns to draw. None takes the first two principal axes of the weighted means, or the columns
+            themselves if there are no more than two.
+        radii : bool, default None
+            Whether to draw the rings; None draws them for up to 500 features. In many dimensions they are wide: the
+            radius counts the spread in all columns.
+        colors : list of str, default None
+            A colour for each label 0, 1, …; `Dendrogram.colors` gives those of its plot. None takes ten in turn.
+        **style : optional
+            Passed to matplotlib's scatter.
+
+        Returns
+        -------
+        matplotlib Axes
+            The axes with the drawing. Both axes have the same scale.
+
+        Raises
+        ------
+        ImportError
+            matplotlib is not installed.
+        ValueError
+            There is no such column, the number of labels is not that of the features, or all weights are zero.
+        """
+        from .plot.scatter import draw_features
+
+        return draw_features(
+            self, ax, labels, columns, None if radii is None else as_flag(radii, "radii"), colors, style
+        )

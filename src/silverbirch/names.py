@@ -15,4 +15,6 @@ Metric = Literal[
     "russellrao", "sokalsneath", "yule",
 ]
 ModelMetric = Literal["euclidean", "cosine", "correlation"]
+Orientation = Literal["top", "bottom", "left", "right"]  # of a dendrogram: the side of the root
+HeightScale = Literal["linear", "sqrt", "log"]
 # fmt: on

@@ -43,6 +43,13 @@ NOT_OF_COMMANDS = {
     "names: node": "of Dendrogram",
     "names: cluster": "of Dendrogram",
     "k": "Dendrogram.sse",
+    "orientation": "Dendrogram.plot",
+    "cut_line": "Dendrogram.plot",
+    "dark": "Dendrogram.colors",
+    "radii": "ClusterFeatures.plot",
+    "max_clusters": "ClusterTable.plot",
+    "max_columns": "ClusterTable.plot",
+    "colorbar": "ClusterTable.plot",
     "sample_weight": "fit",
     # numbers in files, which are checked by the same functions
     "file": "a position in a checkpoint",
@@ -53,7 +60,8 @@ NOT_OF_COMMANDS = {
     "rebuilds": "a tree file",
 }
 # Modules that no command reaches, and those that check what Python alone can be given: points, distances, sparse rows.
-NOT_FOR_COMMANDS = {"estimator.py", "agglomerative.py", "validation.py", "plot.py", "dendrogram/nodes.py",
+NOT_FOR_COMMANDS = {"estimator.py", "agglomerative.py", "validation.py", "dendrogram/nodes.py",
+                    "plot/scipy_dendrogram.py",
                     "linkage/cluster.py", "linkage/distances.py", "linkage/sparse.py"}  # fmt: skip
 # Messages about what Python alone can be given.
 OF_PYTHON = ("Betula(", "read_chunks", "labels or n_clusters", "another name of")

@@ -19,7 +19,7 @@ NAMES = [
     "MemoryLimitError",
     "ModelFileError",
 ]
-NAMES += ["leaf_order", "linkage", "load", "read_chunks", "write_report"]
+NAMES += ["dendrogram", "explore", "leaf_order", "linkage", "load", "read_chunks", "write_report"]
 REQUIRED = inspect.Parameter.empty
 ADAPTIVE = {"method": "level", "min_size": None, "max_size": None, "noise": False}  # options of a cut
 
@@ -131,6 +131,10 @@ SIGNATURES = {
             "record": None,
             "column_names": None,
             "inverse_transform": None,
+            "rows": None,
+            "show": None,
+            "coordinates": None,
+            "suggest": None,
             "force": False,
         },
     ),
@@ -145,8 +149,23 @@ SIGNATURES = {
     "Dendrogram.ordered": ({"self": REQUIRED, "order": REQUIRED}, {}),
     "Dendrogram.to_newick": ({"self": REQUIRED, "names": None}, {}),
     "Dendrogram.to_networkx": ({"self": REQUIRED}, {}),
-    "Dendrogram.plot": ({"self": REQUIRED, "ax": None}, {"max_leaves": 40, "n_clusters": None, "labels": None}),
-    "Dendrogram.to_html": ({"self": REQUIRED, "path": REQUIRED}, {"title": "silverbirch dendrogram"}),
+    "Dendrogram.plot": (
+        {"self": REQUIRED, "ax": None},
+        {
+            "max_leaves": 40,
+            "n_clusters": None,
+            "labels": None,
+            "clusters": None,
+            "orientation": "top",
+            "scale": "linear",
+            "cut_line": True,
+        },
+    ),
+    "Dendrogram.plot_rmsd": ({"self": REQUIRED, "ax": None}, {"k_max": 2000, "mark": None}),
+    "Dendrogram.to_html": (
+        {"self": REQUIRED, "path": REQUIRED},
+        {"title": "silverbirch dendrogram", "column_names": None, "show": None, "coordinates": None},
+    ),
 }
 
 
@@ -175,6 +194,13 @@ def test_positional_arguments_of_linkage_are_those_of_scipy():
     theirs = list(inspect.signature(linkage).parameters.values())
     ours = list(inspect.signature(sb.linkage).parameters.values())[: len(theirs)]
     assert [(p.name, p.default) for p in ours] == [(p.name, p.default) for p in theirs]
+
+
+def test_parameters_of_dendrogram_are_those_of_scipy():
+    from scipy.cluster.hierarchy import dendrogram
+
+    theirs, ours = (list(inspect.signature(f).parameters.values()) for f in (dendrogram, sb.dendrogram))
+    assert [(p.name, p.kind, p.default) for p in ours] == [(p.name, p.kind, p.default) for p in theirs]
 
 
 def test_parameters_of_agglomerative_clustering_begin_with_those_of_scikit_learn():

@@ -189,11 +189,19 @@ def test_the_scores_are_a_table_with_a_row_for_each_k():
     assert suggestion._repr_html_().count("<tr>") == 8
 
 
-def test_the_picture_has_a_row_and_a_vote_for_each_criterion():
-    ax = suggestion_of(gaussians(0, [30] * 3, 2, 10), k_max=8).plot()
-    assert next(label.get_text() for label in ax.get_yticklabels()) == "height gap"
-    assert len(ax.images) == 6
-    assert [line.get_xdata()[0] for line in ax.lines] == [3] * 7
+def test_the_picture_has_a_curve_and_a_vote_for_each_criterion():
+    suggestion = suggestion_of(gaussians(0, [30] * 3, 2, 10), k_max=8)
+    ax = suggestion.plot()
+    assert next(label.get_text() for label in ax.get_yticklabels()) == "height gap: 3"
+    curves = [line.get_xydata() for line in ax.lines if len(line.get_xdata()) == 7]
+    assert len(curves) == 7  # and the stability of uniform data
+    for lane, (curve, name) in enumerate(zip(curves, suggestion.votes, strict=False)):
+        assert curve[:, 0].tolist() == list(range(2, 9))
+        assert abs(curve[:, 1] - lane).max() <= 0.4 + 1e-12  # no curve leaves its lane
+        best = np.nanargmin(curve[:, 1])  # the axis points down
+        sign = -1 if name == "Davies-Bouldin" else 1
+        assert sign * suggestion.scores[name][1 + best] == np.nanmax(sign * suggestion.scores[name][1:])
+    assert [line.get_xdata()[0] for line in ax.lines if len(line.get_xdata()) < 7] == [3] * 7
     ax.figure.canvas.draw()
     sb.Dendrogram([[0, 1, 1.0, 2]], points(2)).suggest().plot().figure.canvas.draw()
 

@@ -1,8 +1,6 @@
 """The table of clusters is that of the labelled rows, and is shown as text, HTML and a data frame."""
 
-import doctest
 import sys
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -290,10 +288,3 @@ def test_the_table_is_frozen_and_made_once():
     with pytest.raises(AttributeError):
         table.rows = None
     assert model.recut(4).clusters_ is not table
-
-
-def test_the_page_about_clusters_shows_what_happens():
-    page = Path(__file__).parents[2] / "docs" / "clusters.md"
-    result = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
-    assert result.failed == 0
-    assert result.attempted > 12

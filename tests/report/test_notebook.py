@@ -66,7 +66,7 @@ def test_scikit_learns_setting_of_plain_text_is_followed():
 def test_a_plot_in_a_notebook_is_one_figure_of_pyplot_which_shows_it():
     code = (
         "import silverbirch as sb, silverbirch.plot as plot\n"
-        "plot.in_notebook = lambda: True\n"
+        "plot.axes.in_notebook = lambda: True\n"
         "ax = sb.Dendrogram([[0, 1, 1.0, 2]]).plot()\n"
         "from matplotlib import pyplot\n"
         "assert [pyplot.figure(n) for n in pyplot.get_fignums()] == [ax.figure]"

@@ -7,16 +7,16 @@ cuts, suggestion the number of clusters, exports and plot what other tools and p
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
 from ..checks import Floats, as_choice, as_count, as_flag
-from ..names import Method, Mode
+from ..names import HeightScale, Method, Mode, Orientation
 from ..saved import Saved
 from ..wording import parameter
 from . import cuts
@@ -390,8 +390,10 @@ class Dendrogram(MeasuredTree, Saved):
             nodes = self.nodes(labels, n_clusters=n_clusters)
             node = int(nodes[as_node(cluster, "cluster", len(nodes), "clusters")])
         leaves, rows, Z = self._hierarchy.below(self.Z, as_node(node, "node", 2 * self.n_leaves - 1))
-        number = {old: new for new, old in enumerate([*leaves.tolist(), *(self.n_leaves + rows).tolist()])}
-        names = {number[old]: name for old, name in self.names.items() if old in number}
+        names = {}
+        if self.names:
+            number = {old: new for new, old in enumerate([*leaves.tolist(), *(self.n_leaves + rows).tolist()])}
+            names = {number[old]: name for old, name in self.names.items() if old in number}
         part = Dendrogram(Z, None if self.features is None else self.features[leaves], names=names)
         if self.prototypes is not None:
             part.prototypes = np.searchsorted(leaves, self.prototypes[rows])
@@ -512,11 +514,16 @@ class Dendrogram(MeasuredTree, Saved):
         max_leaves: int = 40,
         n_clusters: int | None = None,
         labels: Any = None,
+        clusters: Any = None,
+        orientation: Orientation = "top",
+        scale: HeightScale = "linear",
+        cut_line: bool = True,
         **style: Any,
     ) -> Axes:
         """Draws the top of the dendrogram with matplotlib, down to `max_leaves` branches.
 
-        Each branch is labelled with the number of points below it. Nodes with a name in `names` show it.
+        Each branch is labelled with the number of points below it. Nodes with a name in `names` show it. Branches are
+        in scipy's order, and a wedge stands for a branch whose inside is not drawn.
 
         Parameters
         ----------
@@ -525,9 +532,20 @@ class Dendrogram(MeasuredTree, Saved):
         max_leaves : int, default 40
             The number of branches to draw.
         n_clusters : int, default None
-            Colour the branches by the cut into this many clusters; None uses one colour.
+            Colour the branches by the cut into this many clusters, and draw a line at the cut; None uses one colour.
         labels : list of str, default None
             A name for each leaf, written below the branches that end in a single leaf; None takes `names`.
+        clusters : int array (m,), default None
+            Colour the clusters of these labels instead: what `cut` returns for any of its methods, with noise=True if
+            it has a min_size. Each cluster must be a whole branch. Leaves of negative labels stay grey.
+        orientation : {"top", "bottom", "left", "right"}, default "top"
+            The side of the root, as in scipy.
+        scale : {"linear", "sqrt", "log"}, default "linear"
+            The scale of the heights. Where a few merges fill the height, "sqrt" and "log" show the others. On the log
+            scale, leaves and merges at height 0 are drawn just below the lowest merge.
+        cut_line : bool, default True
+            Whether to draw a line at the cut into n_clusters. Where no height cuts into these clusters, because of
+            inversions or equal heights, there is no line.
         **style : optional
             Passed to matplotlib's LineCollection.
 
@@ -540,17 +558,117 @@ class Dendrogram(MeasuredTree, Saved):
         ------
         ImportError
             matplotlib is not installed.
+        ValueError
+            An argument is out of range, or a cluster is not a whole branch.
+
+        Notes
+        -----
+        Colours belong to branches, so they stay when the cut changes: where a cluster is split, the heavier part keeps
+        the colour, and the lighter gets another one that its neighbours do not have.
+
+        Names are cut after 40 characters. Labels that are too small to be read are left out: a larger figure has them.
         """
         from ..plot import draw_dendrogram
 
+        if n_clusters is not None and clusters is not None:
+            raise ValueError(f"plot takes either {parameter('n_clusters')} or clusters: give at most one of them")
         count = 1 if n_clusters is None else self._checked_count(n_clusters)
         if labels is not None and len(labels) != self.n_leaves:
             raise ValueError(f"{len(labels)} labels but {self.n_leaves} leaves: one label for each leaf is needed")
         names = self.names if labels is None else self.names | {leaf: str(name) for leaf, name in enumerate(labels)}
-        return draw_dendrogram(self, ax, as_count(max_leaves, "max_leaves", least=2), count, names, style)
+        return draw_dendrogram(
+            self,
+            ax,
+            as_count(max_leaves, "max_leaves", least=2),
+            count,
+            names,
+            style,
+            clusters=None if clusters is None else self.nodes(clusters),
+            orientation=as_choice(orientation, "orientation", get_args(Orientation)),
+            scale=as_choice(scale, "scale", get_args(HeightScale)),
+            cut_line=as_flag(cut_line, "cut_line"),
+        )
 
-    def to_html(self, path: str | os.PathLike[str], *, title: str = "silverbirch dendrogram") -> None:
-        """Writes one HTML file with the dendrogram and, if the features are known, the rmsd curve.
+    def colors(self, n_clusters: int | None = None, *, labels: Any = None, dark: bool = False) -> list[str]:
+        """Returns the colour of each cluster as `plot` draws it, for other pictures of the same clusters.
+
+        Parameters
+        ----------
+        n_clusters : int, default None
+            The cut into this many clusters.
+        labels : int array (m,), default None
+            A label for each leaf instead, as `cut` returns them.
+        dark : bool, default False
+            Whether the colours are for a dark background.
+
+        Returns
+        -------
+        list of str
+            The colour of cluster 0, 1, … as "#rrggbb".
+
+        Raises
+        ------
+        ValueError
+            Neither or both are given, or a cluster is not a whole branch.
+
+        Examples
+        --------
+        >>> import silverbirch as sb
+        >>> X = [[0.0], [1.0], [5.0], [7.0], [8.0]]
+        >>> dendrogram = sb.Dendrogram(sb.linkage(X, "ward"), X)
+        >>> dendrogram.colors(2)
+        ['#2f6f8f', '#c8553d']
+        >>> dendrogram.colors(3)  # the pair 0, 1 is cluster 0 now; the pair 3, 4 keeps the colour of 2, 3, 4
+        ['#c8553d', '#2f6f8f', '#588157']
+        """
+        from ..plot.branches import colours_of_clusters
+
+        return colours_of_clusters(self, self.nodes(labels, n_clusters=n_clusters), dark=as_flag(dark, "dark"))
+
+    def plot_rmsd(self, ax: Axes | None = None, *, k_max: int = 2000, mark: int | None = None) -> Axes:
+        """Draws the rmsd of the cut into each number of clusters; needs the features.
+
+        Where the curve bends, more clusters gain less.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default None
+            Where to draw; None makes a new figure.
+        k_max : int, default 2000
+            The largest number of clusters to draw.
+        mark : int, default None
+            A number of clusters to mark, with its rmsd.
+
+        Returns
+        -------
+        matplotlib Axes
+            The axes with the drawing; k is on a log scale.
+
+        Raises
+        ------
+        ImportError
+            matplotlib is not installed.
+        ValueError
+            The features are not known, or `mark` exceeds the number of leaves.
+        """
+        from ..plot import draw_rmsd
+
+        mark = None if mark is None else self._checked_count(mark)
+        return draw_rmsd(self, ax, k_max=as_count(k_max, "k_max"), mark=mark)
+
+    def to_html(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        title: str = "silverbirch dendrogram",
+        column_names: Sequence[str] | None = None,
+        show: Any = None,
+        coordinates: Any = None,
+    ) -> None:
+        """Writes one HTML file with the whole dendrogram, to zoom into and to cut.
+
+        If the features are known, the page has the rmsd of every cut, the means of the uppermost branches and a
+        scatter. It needs no network; without scripts it shows the uppermost branches.
 
         Parameters
         ----------
@@ -558,15 +676,25 @@ class Dendrogram(MeasuredTree, Saved):
             The file to write.
         title : str, default "silverbirch dendrogram"
             The heading of the page.
+        column_names : list of str, default None
+            A name for each column of the features.
+        show : list, array or dict, default None
+            A text or an image for each leaf, to show what a branch is about; or a dict of several such lists. See
+            `write_report`.
+        coordinates : array (m, 2), default None
+            The place of each leaf in the scatter; None takes the first two principal axes.
 
         Raises
         ------
         ImportError
             matplotlib is not installed.
+        ValueError
+            There are not as many values to show, coordinates or column names as needed.
         """
         from ..report import dendrogram_page
 
-        Path(path).write_text(dendrogram_page(self, title), encoding="utf-8")
+        page = dendrogram_page(self, title, column_names=column_names, show=show, coordinates=coordinates)
+        Path(path).write_text(page, encoding="utf-8")
 
 
 def numbered_by_weight(labels: NDArray[np.int64], weight: Floats) -> NDArray[np.int64]:

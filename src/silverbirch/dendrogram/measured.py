@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .. import _core
 from ..checks import Floats, as_count, as_rows
 from ..features import ClusterFeatures
-from ..linkage.matrix import checked_z
+from ..linkage.matrix import checked_z as checked_z
 from ..wording import parameter
 from .nodes import Hierarchy
 

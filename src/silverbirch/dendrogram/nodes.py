@@ -50,11 +50,14 @@ class Hierarchy:
     @cached_property
     def first(self) -> Nodes:
         """The place of the first leaf below each node in `leaf_order`."""
-        first, count, n = [0] * (self.root + 1), self.count.tolist(), self.n_leaves
-        for row, (left, right) in reversed([*enumerate(self.children.tolist())]):
-            first[left] = first[n + row]
-            first[right] = first[n + row] + count[left]
-        return np.array(first)
+        # The leaves of a right child begin after those of its sibling; such gaps add up along the path from the root.
+        # Each round doubles the part of the path that is summed up, so chains take few rounds too.
+        first, above = np.zeros(self.root + 1, dtype=np.int64), self.parents
+        first[self.children[:, 1]] = self.count[self.children[:, 0]]
+        while (above != self.root).any():
+            first += first[above]
+            above = above[above]
+        return first
 
     @cached_property
     def leaf_order(self) -> Nodes:

@@ -41,8 +41,8 @@ def with_prototypes(Z: Floats, prototypes: NDArray[np.int64] | None) -> LinkageM
     return result
 
 
-def checked_z(Z: Any) -> Floats:
-    """A copy of Z; raises ValueError if it is not a linkage matrix."""
+def checked_z(Z: Any, *, counted: bool = True) -> Floats:
+    """A copy of a linkage matrix; `counted` also checks column 4, which need not be right to draw it."""
     array = np.array(Z, dtype=np.float64, order="C")
     if array.ndim != 2 or array.shape[1] != 4:
         raise ValueError(f"Z has shape {array.shape}: a linkage matrix has four columns")
@@ -55,6 +55,6 @@ def checked_z(Z: Any) -> Floats:
         raise ValueError("Z is not a linkage matrix: each row must refer to leaves or to rows above it")
     if len(np.unique(nodes)) != 2 * merges:
         raise ValueError("Z is not a linkage matrix: each cluster must be merged exactly once")
-    if not np.array_equal(array[:, 3], _core.leaf_counts(array)):
+    if counted and not np.array_equal(array[:, 3], _core.leaf_counts(array)):
         raise ValueError("Z is not a linkage matrix: column 4 must count the leaves below each row")
     return array

@@ -71,7 +71,7 @@ class ClusterResults(ABC):
 
     @property
     def cluster_centers_(self) -> Floats:
-        """The mean of each cluster, (n_clusters_, d)."""
+        """The mean of each cluster, (`n_clusters_`, d)."""
         return self._cluster_features().mean
 
     @property
@@ -80,7 +80,12 @@ class ClusterResults(ABC):
         names = self._names_of_clusters()
         if self._table is None:
             self._table = table_of(
-                self._cluster_features(), self._leaves(), self._rows_of_clusters(), names, self._column_names()
+                self._cluster_features(),
+                self._leaves(),
+                self._rows_of_clusters(),
+                names,
+                self._column_names(),
+                self._order_of_clusters(),
             )
         elif names != self._table.name:
             self._table = replace(self._table, name=names)
@@ -93,6 +98,12 @@ class ClusterResults(ABC):
         labels = self.subcluster_labels_
         inside = labels >= 0
         return np.bincount(labels[inside], self._labelled.rows[inside], self.n_clusters_).astype(np.int64)
+
+    def _order_of_clusters(self) -> NDArray[np.int64]:
+        """The clusters from left to right, by their first leaf in the order of the dendrogram."""
+        in_order = self.subcluster_labels_[self.dendrogram_._hierarchy.leaf_order]
+        clusters, first = np.unique(in_order[in_order >= 0], return_index=True)
+        return clusters[np.argsort(first)]
 
     def _leaves(self) -> ClusterFeatures:
         """The features of the rows labelled to each leaf, or of those that it absorbed."""

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import Floats
+from ..checks import Floats, as_count, as_flag
 from ..features import ClusterFeatures
 
 if TYPE_CHECKING:
     import pandas
+    from matplotlib.axes import Axes
 
 MOST_DISTINGUISHING = 4
 _SHOWN_ROWS = 20
@@ -75,6 +76,9 @@ class ClusterTable:
         The standard deviation of each column over all rows, see Notes.
     labelled : bool
         True: the numbers are those of the rows as `fit` labelled them. False: as the leaves absorbed them.
+    order : int64 array (k,), default None
+        The clusters from left to right as the dendrogram draws them, so that neighbours are similar; None if that is
+        not known.
 
     Notes
     -----
@@ -105,6 +109,7 @@ class ClusterTable:
     mean: Floats
     deviation: Floats
     labelled: bool
+    order: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
         for value in self.__dict__.values():
@@ -171,6 +176,54 @@ class ClusterTable:
             self.center, index=facts.index, columns=[f"center of {column}" for column in self.columns]
         )
         return pandas.concat([facts, centers], axis=1)
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        max_clusters: int = 60,
+        max_columns: int = 40,
+        colorbar: bool = True,
+        **style: Any,
+    ) -> Axes:
+        """Draws a heat map of the centres with matplotlib: a row for each cluster, a column for each column.
+
+        Colours are the differences from the mean of all rows, in standard deviations. Clusters are in the order of the
+        dendrogram, so that neighbours are similar. Where cells are large enough they show the coordinates.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default None
+            Where to draw; None makes a new figure.
+        max_clusters : int, default 60
+            The number of clusters to draw; the heaviest are drawn.
+        max_columns : int, default 40
+            The number of columns to draw; those in which the centres differ most are drawn.
+        colorbar : bool, default True
+            Whether to draw a bar with the colours beside it.
+        **style : optional
+            Passed to matplotlib's imshow, for example `cmap` and `vmax`.
+
+        Returns
+        -------
+        matplotlib Axes
+            The axes with the drawing.
+
+        Raises
+        ------
+        ImportError
+            matplotlib is not installed.
+        """
+        from ..plot.heat_map import draw_table
+
+        return draw_table(
+            self,
+            ax,
+            as_count(max_clusters, "max_clusters"),
+            as_count(max_columns, "max_columns"),
+            as_flag(colorbar, "colorbar"),
+            style,
+        )
 
     def _text(self, number: int) -> str:
         return ", ".join(f"{column} {effect:+.2f}" for column, effect in self._distinguishing(number).items())
@@ -245,14 +298,16 @@ def table_of(
     rows: NDArray[np.int64] | None,
     names: tuple[str, ...],
     columns: tuple[str, ...],
+    order: NDArray[np.int64] | None = None,
 ) -> ClusterTable:
     """The table of the clusters that are made of these leaves.
 
     rows : the number of rows of each cluster as they were labelled; None if only the absorbed weight is known
+    order : the clusters as the dendrogram draws them
     """
     weight, center, sse = clusters.arrays()
     mean = leaves.total().mean[0]
-    deviation = _deviation(leaves, mean)
+    deviation = column_deviation(leaves, mean)
     most, effect = _distinguishing(center, mean, deviation)
     nearest = nearest_other(center)
     return ClusterTable(
@@ -270,6 +325,7 @@ def table_of(
         mean=mean,
         deviation=deviation,
         labelled=rows is not None,
+        order=order,
     )
 
 
@@ -280,7 +336,7 @@ def in_other_units(table: ClusterTable, leaves: ClusterFeatures, convert: Callab
     Distances of centres and the rmsd stay as they were.
     """
     center, mean, means = (np.asarray(convert(a), float) for a in (table.center, table.mean[None], leaves.mean))
-    deviation = _deviation(ClusterFeatures(leaves.weight, means, 0), mean[0])
+    deviation = column_deviation(ClusterFeatures(leaves.weight, means, 0), mean[0])
     width = center.shape[1]
     columns = table.columns if len(table.columns) == width else tuple(f"column {i}" for i in range(width))
     most, effect = _distinguishing(center, mean[0], deviation)
@@ -302,7 +358,7 @@ def _distinguishing(center: Floats, mean: Floats, deviation: Floats) -> tuple[ND
     return most, np.take_along_axis(effects, most, axis=1)
 
 
-def _deviation(leaves: ClusterFeatures, mean: Floats) -> Floats:
+def column_deviation(leaves: ClusterFeatures, mean: Floats) -> Floats:
     """The standard deviation of each column, see the notes of `ClusterTable`."""
     total = leaves.weight.sum()
     within = leaves.sse.sum() / (total * leaves.n_dimensions)

@@ -2,27 +2,40 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
+from collections.abc import Collection
 
 from .. import __version__
+from .live import data_and_script, explorer, policy, style
 from .markup import Html, joined, tag
+from .payload import Payload
 
 
-def page(title: str, lead: Html, sections: dict[str, Html]) -> str:
-    """A whole document. The keys of `sections` are the headings; links at the top lead to them."""
-    style = files(__package__).joinpath("page.css").read_text(encoding="utf-8")
+def page(
+    title: str, lead: Html, sections: dict[str, Html], payload: Payload | None = None, lasting: Collection[str] = ()
+) -> str:
+    """A whole document. The keys of `sections` are the headings; links at the top lead to them.
+
+    With a payload the explorer replaces what is of the class "static" as soon as the script has started: the links, and
+    the sections that are not in `lasting`. Without scripts the page is as it is without a payload.
+    """
     head = joined(
         tag("meta", charset="utf-8"),
+        policy(with_script=payload is not None),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("title", title),
-        tag("style", Html(f"\n{style}")),
+        tag("style", Html(f"\n{style()}")),
         by="\n",
     )
     links = (tag("a", name, href=f"#{_anchor(name)}") for name in sections)
+    parts = (
+        tag("section", tag("h2", name), part, id=_anchor(name), class_=None if name in lasting else "static")
+        for name, part in sections.items()
+    )
     body = joined(
-        tag("header", tag("h1", title), lead, tag("nav", *links, aria_label="Sections")),
-        tag("main", *(tag("section", tag("h2", name), part, id=_anchor(name)) for name, part in sections.items())),
+        tag("header", tag("h1", title), lead, tag("nav", *links, class_="static", aria_label="Sections")),
+        tag("main", None if payload is None else explorer(), *parts),
         tag("footer", f"Made with silverbirch {__version__}."),
+        None if payload is None else data_and_script(payload),
         by="\n",
     )
     return f"<!doctype html>\n{tag('html', tag('head', head), tag('body', body), lang='en')}\n"

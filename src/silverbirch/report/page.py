@@ -15,6 +15,8 @@ from ..storage.atomic import check_free, new_file
 from . import numbers
 from .accuracy import accuracy_of, linkage_name
 from .clusters import MOST_CLUSTERS, Clusters, Original, cluster_table, clusters_of
+from .contents import NO_EXTRAS, Extras, dendrogram_payload, report_payload
+from .given import extras_of_dendrogram, extras_of_model
 from .layout import figure, page, scrolling
 from .markup import Html, joined, tag
 from .pictures import MOST_BRANCHES, dendrogram_picture, rmsd_picture, themed
@@ -23,6 +25,8 @@ from .record import record_tables
 
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
+
+    from ..dendrogram.suggestion import Suggestion
 
 _STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
 
@@ -35,11 +39,16 @@ def write_report(
     record: dict[str, Any] | None = None,
     column_names: Sequence[str] | None = None,
     inverse_transform: Original | None = None,
+    rows: Any = None,
+    show: Any = None,
+    coordinates: Any = None,
+    suggest: bool | Suggestion | None = None,
     force: bool = False,
 ) -> None:
     """Writes a report on a fitted model as one HTML file.
 
-    The page has the dendrogram, the rmsd for each number of clusters, a table of the clusters, and what is exact.
+    The page has the whole dendrogram to zoom into and to cut, the rmsd for each number of clusters, a scatter and a
+    table of the clusters, and says what is exact. It needs no network. Without scripts it shows the cut of the model.
 
     Parameters
     ----------
@@ -56,6 +65,20 @@ def write_report(
         A name for each column; None for the names that the model or the pipeline was fitted with.
     inverse_transform : function, default None
         Takes an array of centres, returns them in the units to show; None for that of the pipeline.
+    rows : array (n, d), data frame, path or RowSource, default None
+        The rows, as `fit` takes them; read once to find those that stand for each branch. A data frame or a file may
+        have more columns than the model.
+    show : str, list, array or dict, default None
+        What to show of the rows that stand for a branch: one text or image for each row, the name of a column of
+        `rows` or a list of names, or a dict of several such lists. Images are bytes of PNG, JPEG, GIF or WebP, arrays
+        (h, w) or (h, w, 3) of uint8, images of Pillow, or data URIs of these kinds; large ones are made smaller. If
+        each leaf holds equal rows only, values of the rows given to `fit` need no `rows`.
+    coordinates : array (n, 2) or (m, 2), default None
+        The place of each row, or of each of the m leaves, in the scatter, for example from UMAP; the places of rows
+        are averaged. None takes the first two principal axes.
+    suggest : bool or Suggestion, default None
+        Whether to mark the numbers of clusters that `model.choose_k()` suggests, or its result. None does it for up to
+        50 columns, where it takes some seconds.
     force : bool, default False
         Whether to overwrite an existing file.
 
@@ -65,6 +88,8 @@ def write_report(
         The file exists, and `force` is False.
     TypeError
         `model` is neither a model nor a pipeline that ends in one.
+    ValueError
+        There are not as many values to show, coordinates or column names as needed.
     ImportError
         matplotlib is not installed.
 
@@ -80,7 +105,8 @@ def write_report(
     check_free(path, force)
     last, known_names, known_inverse = parts_of(model)
     names = known_names if column_names is None else list(column_names)
-    text = report_page(last, title, record, names, inverse_transform or known_inverse)
+    extras = extras_of_model(model, last, rows, show, coordinates, suggest)
+    text = report_page(last, title, record, names, inverse_transform or known_inverse, extras)
     with new_file(path, force=force) as file:
         file.write(text.encode())
 
@@ -91,6 +117,7 @@ def report_page(
     record: dict[str, Any] | None = None,
     column_names: list[str] | None = None,
     original: Original | None = None,
+    extras: Extras = NO_EXTRAS,
 ) -> str:
     clusters = clusters_of(model, column_names, original)
     # Its weights and its curve are those of the rows by their labels, as in the table of clusters.
@@ -106,16 +133,31 @@ def report_page(
     if record:
         sections["Run"] = scrolling(tag("div", record_tables(record), class_="record"), "Record of the run")
     lead = joined(tag("p", _summary(model, clusters), class_="lead"), _key_figures(model, clusters))
-    return page(title, lead, sections)
+    payload = None
+    if dendrogram.n_leaves > 1:  # else there is nothing to explore
+        payload = report_payload(model, dendrogram, clusters, title, original, extras)
+    return page(title, lead, sections, payload, lasting=("What is exact", "Run"))
 
 
-def dendrogram_page(dendrogram: Dendrogram, title: str) -> str:
+def dendrogram_page(
+    dendrogram: Dendrogram,
+    title: str,
+    *,
+    column_names: Sequence[str] | None = None,
+    show: Any = None,
+    coordinates: Any = None,
+) -> str:
+    """The page of `Dendrogram.to_html`."""
     points = numbers.count(float(dendrogram.weights[-1]))
     sections = {"Dendrogram": _plain_tree(dendrogram)}
     if dendrogram.features is not None and dendrogram.n_leaves > 1:
         sections["Number of clusters"] = _curve(dendrogram, None)
     leaves = numbers.counted(dendrogram.n_leaves, "leaf", "leaves")
-    return page(title, tag("p", f"{leaves}, {points} points.", class_="lead"), sections)
+    payload = None
+    if dendrogram.n_leaves > 1:
+        names = None if column_names is None else list(column_names)
+        payload = dendrogram_payload(dendrogram, title, names, extras_of_dendrogram(dendrogram, show, coordinates))
+    return page(title, tag("p", f"{leaves}, {points} points.", class_="lead"), sections, payload)
 
 
 # -- the head of the page
@@ -147,7 +189,9 @@ def _key_figures(model: AggregateModel, clusters: Clusters) -> Html:
         ("variance explained", _explained(clusters.sse, whole) if model._is_cut else "–"),
         ("threshold of the tree", numbers.number(model.threshold_)),
     ]
-    return tag("dl", *(tag("div", tag("dt", name), tag("dd", value)) for name, value in figures), class_="figures")
+    return tag(
+        "dl", *(tag("div", tag("dt", name), tag("dd", value)) for name, value in figures), class_="figures static"
+    )
 
 
 # -- the sections

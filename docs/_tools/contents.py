@@ -1,0 +1,33 @@
+"""Navigation from plain lists of links.
+
+A page that holds the comment `<!-- contents -->` is a table of contents: the pages that it links to in lists and tables
+below the comment are its children, in their order. So such pages are plain Markdown, on a code host too.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import Any
+
+MARK = "<!-- contents -->"
+_LINK = re.compile(r"\]\(([\w./-]+)\.(?:md|rst)\)")
+
+
+def children(page: str, text: str) -> list[str]:
+    """The pages that `page` lists, as paths from the root of the sources without their suffixes."""
+    _, mark, listed = text.partition(MARK)
+    found = (posixpath.normpath(posixpath.join(posixpath.dirname(page), link)) for link in _LINK.findall(listed))
+    return list(dict.fromkeys(found)) if mark else []
+
+
+def _add_toctree(app: Any, page: str, source: list[str]) -> None:
+    pages = children(page, source[0])
+    if pages:
+        entries = "\n".join(f"/{child}" for child in pages)
+        source[0] += f"\n\n```{{toctree}}\n:hidden:\n\n{entries}\n```\n"
+
+
+def setup(app: Any) -> dict[str, bool]:
+    app.connect("source-read", _add_toctree)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,134 @@
+"""What a page is about: the payload of a report on a model, and that of a dendrogram alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..checks import Floats
+from ..dendrogram import Dendrogram
+from ..dendrogram.nodes import Nodes
+from ..dendrogram.suggestion import Suggestion
+from ..model import AggregateModel
+from .accuracy import accuracy_of
+from .adaptive import add_ladder, add_own_cut
+from .clusters import Clusters, Original
+from .facts import add_facts, columns_of_clusters, columns_of_features, uppermost_nodes
+from .packing import Packed
+from .payload import Payload, add_layout
+from .representatives import MOST_ROWS_OF_PAGE, Shown, add_representatives
+from .scatter import add_scatter
+
+_VERSION = 1  # of the header, which the script checks
+_FEW_NODES = 500
+_MOST_NAME_LETTERS = 2_000_000
+
+
+@dataclass(frozen=True)
+class Extras:
+    """What a page shows beside the model: all of it is optional.
+
+    shown : rows that stand for branches
+    places : coordinates of each leaf
+    leaf_of_row : the leaf of each row, for labels of the rows
+    """
+
+    shown: Shown | None = None
+    places: Floats | None = None
+    leaf_of_row: Any = None
+    suggestion: Suggestion | None = None
+
+
+NO_EXTRAS = Extras()
+
+
+def report_payload(
+    model: AggregateModel,
+    dendrogram: Dendrogram,
+    clusters: Clusters,
+    title: str,
+    original: Original | None = None,
+    extras: Extras = NO_EXTRAS,
+) -> Payload:
+    """dendrogram : that of the model, with the rows as they are labelled, where that is known"""
+    header = _header("report", title, dendrogram) | {
+        "rows": clusters.rows,
+        "weighted": clusters.weighted,
+        "method": model._made_by[0],
+        "what": accuracy_of(model),
+        "python": {"object": "model"},
+    }
+    payload = Payload(header)
+    add_layout(payload, dendrogram, model.features_.weight)
+    nodes = add_facts(payload, dendrogram, model.dendrogram_, columns_of_clusters(clusters, original))
+    if model._cut_options:
+        add_own_cut(payload, model)
+    elif model._is_cut:
+        header["cut"] = {"k": model.n_clusters_}
+    add_ladder(payload, model.dendrogram_)
+    _add_extras(payload, dendrogram, nodes, extras)
+    return payload
+
+
+def dendrogram_payload(
+    dendrogram: Dendrogram, title: str, column_names: list[str] | None = None, extras: Extras = NO_EXTRAS
+) -> Payload:
+    payload = Payload(_header("dendrogram", title, dendrogram))
+    add_layout(payload, dendrogram)
+    nodes = uppermost_nodes(dendrogram, min(dendrogram.n_leaves, _FEW_NODES))
+    if dendrogram.features is not None:
+        columns = columns_of_features(dendrogram.features, column_names)
+        nodes = add_facts(payload, dendrogram, dendrogram, columns)
+    add_ladder(payload, dendrogram)
+    _add_extras(payload, dendrogram, nodes, extras)
+    return payload
+
+
+def _add_extras(payload: Payload, dendrogram: Dendrogram, nodes: Nodes, extras: Extras) -> None:
+    add_scatter(payload, dendrogram, extras.places)
+    if extras.shown is not None:
+        add_representatives(payload, dendrogram, nodes, extras.shown)
+    if extras.leaf_of_row is not None and len(extras.leaf_of_row) <= MOST_ROWS_OF_PAGE:
+        payload.arrays["row_leaf"] = Packed(np.asarray(extras.leaf_of_row).astype(np.uint32))
+    if (suggestion := extras.suggestion) is not None:
+        payload.header["suggestion"] = {
+            "k": suggestion.n_clusters,
+            "reason": suggestion.reason,
+            "votes": suggestion.votes,
+        }
+
+
+def _header(kind: str, title: str, dendrogram: Dendrogram) -> dict[str, Any]:
+    return {
+        "version": _VERSION,
+        "title": title,
+        "kind": kind,
+        "rows": float(dendrogram.weights[-1]),
+        "weighted": False,
+        "method": None,
+        "columns": [],
+        "units": "",
+        "embedding": False,
+        "cut": None,
+        "adaptive": [],
+        "suggestion": None,
+        "names": _names(dendrogram),
+        "scatter": None,
+        "representatives": None,
+        "facts": {"nodes": 0, "complete_to": 0},
+        "python": {"object": "dendrogram"},
+        "what": [],
+    }
+
+
+def _names(dendrogram: Dendrogram) -> dict[str, str]:
+    """The names of nodes, those near the root first, as far as the size allows."""
+    names, letters = {}, 0
+    for node in sorted(dendrogram.names, reverse=True):
+        letters += len(dendrogram.names[node])
+        if letters > _MOST_NAME_LETTERS:
+            break
+        names[str(node)] = dendrogram.names[node]
+    return names

@@ -1,0 +1,30 @@
+// The columns that distinguish clusters, from standardised means.
+import { number } from "./format.js";
+
+/**
+ * The columns of the largest absolute values, the largest first, without those of value 0. For the standardised mean of
+ * a cluster these are Python's `ClusterTable.distinguishing`.
+ * @param {ArrayLike<number>} z
+ * @param {number} most
+ * @returns {{column: number, effect: number}[]}
+ */
+export function strongest(z, most = 4) {
+  const all = Array.from(z, (effect, column) => ({ column, effect })).filter(({ effect }) => effect);
+  return all.sort((a, b) => Math.abs(b.effect) - Math.abs(a.effect)).slice(0, most);
+}
+
+/** The columns in which several clusters differ most from all rows, by the sum of weight · z², in the order of the columns. */
+export function mostSpread(means, weights, most) {
+  const spread = Array.from(means[0] ?? [], (_, j) => means.reduce((sum, z, i) => sum + weights[i] * z[j] ** 2, 0));
+  return strongest(spread, most).map(({ column }) => column).sort((a, b) => a - b);
+}
+
+/** The standardised mean of a branch, 0 for all rows; null if the page has none. */
+export function meansOf(view, node) {
+  return node === view.tree.root ? new Float32Array(view.data.header.columns.length) : (view.facts(node)?.z ?? null);
+}
+
+/** The value of a standardised mean in the units of its column. */
+export function columnValue({ mean, deviation, decimals }, z) {
+  return number(mean + z * deviation, decimals ?? undefined);
+}

@@ -1,0 +1,89 @@
+// What several panels share.
+import { h } from "./dom.js";
+import { count } from "./format.js";
+import { colourVariable } from "./palette.js";
+
+/**
+ * A part of the page under a heading.
+ * @param {string} name the class
+ * @param {string} title
+ * @param {...(Node|string|null|Array)} children
+ */
+export function section(name, title, ...children) {
+  return h("section", { class: `panel ${name}`, "aria-label": title }, h("h2", {}, title), children);
+}
+
+/** A button with a text. */
+export function button(text, click) {
+  return h("button", { type: "button", click }, text);
+}
+
+/** A box for a wide table, which scrolls by itself so that the page does not. */
+export function scrolling(name, ...children) {
+  return h("div", { class: "scroll", role: "region", tabindex: 0, "aria-label": name }, children);
+}
+
+/** A disc in the colour of a branch: that of its cluster; grey if it is in none or has several. */
+export function swatch(view, node) {
+  const cut = view.partition(), top = cut.topOf(node);
+  return h("i", { class: "swatch", style: `background: ${colourVariable(top < 0 ? undefined : cut.colourOf(top))}` });
+}
+
+/** What a branch is called: "cluster 3", "leaf 17" or "branch of 12 leaves", and its name. */
+export function called(view, node, label = view.label(node)) {
+  const { tree } = view;
+  const other = tree.isLeaf(node) ? `leaf ${node}` : `branch of ${count(tree.count[node])} leaves`;
+  const name = view.name(node);
+  return (label < 0 ? other : `cluster ${label}`) + (name ? `, ${name}` : "");
+}
+
+/** What a weight counts. */
+export function unit(view) {
+  return view.data.header.weighted ? "weight" : "rows";
+}
+
+/** Selects a branch, or releases the one that is selected already. */
+export function toggle({ store }, node) {
+  store.set({ selected: store.state.selected === node ? null : node });
+}
+
+/**
+ * A panel that is filled again when one of these keys of the state changes, but at most ten times a second.
+ * @param {HTMLElement} element
+ * @param {string[]} keys
+ * @param {function()} fill
+ */
+export function filled(element, keys, fill) {
+  const soon = throttled(fill, 100);
+  return { element, update: (state, changed) => keys.some((key) => changed.has(key)) && soon() };
+}
+
+/** Calls `work` at most once in so many milliseconds, and once after the last request. */
+export function throttled(work, milliseconds) {
+  let timer = 0, last = -Infinity;
+  return () => {
+    timer ||= setTimeout(() => {
+      timer = 0;
+      work();
+      last = performance.now();
+    }, last + milliseconds - performance.now());
+  };
+}
+
+/** Calls `draw` now and when the element gets another width. */
+export function onWidth(element, draw) {
+  let width = 0;
+  new ResizeObserver(() => {
+    if (element.clientWidth !== width && (width = element.clientWidth)) draw(width);
+  }).observe(element);
+}
+
+/** A note above a place in a box with `position: relative`; without lines it is hidden. */
+export function noteAt(note, x, y, lines) {
+  note.hidden = !lines;
+  if (!lines) return;
+  note.replaceChildren(...lines.map((line) => h("div", {}, line)));
+  const room = note.parentElement.clientWidth - note.offsetWidth;
+  note.style.left = `${Math.max(0, Math.min(room, x - note.offsetWidth / 2))}px`;
+  note.style.top = `${y - note.offsetHeight - 6}px`;
+}

@@ -1,0 +1,138 @@
+// The scatter of the leaves, or of the uppermost branches: discs on a canvas, coloured by the present cut.
+import { h } from "./dom.js";
+import { count, counted } from "./format.js";
+import { itemTexts } from "./items.js";
+import { colours, onTheme } from "./palette.js";
+import { called, noteAt, onWidth, section, toggle, unit } from "./parts.js";
+
+const SCATTER_HEIGHT = 300;
+const SCATTER_EDGE = 12;
+const COVERED = 0.12; // the share of the picture that discs would cover if none overlapped
+const LARGEST_DISC = 9;
+const REACH = 12; // pixels from the pointer to the disc that it means
+
+/**
+ * The cluster of each point, -1 for none. The points are the tips of a level cut, so that the nodes above them are the
+ * last merges: going down through these, a node is in the cluster of its parent unless it is a cluster itself.
+ * @param {import("./tree.js").Tree} tree
+ * @param {ArrayLike<number>} nodes the node of each point
+ * @param {function(number): boolean} isCluster
+ */
+export function clustersOfPoints({ root, parent }, nodes, isCluster) {
+  const lowest = root - nodes.length + 2; // of the last merges
+  const above = new Int32Array(nodes.length);
+  const clusterOf = (node) => {
+    const outer = node === root ? -1 : above[parent[node] - lowest];
+    return outer < 0 && isCluster(node) ? node : outer;
+  };
+  for (let node = root; node >= lowest; node--) above[node - lowest] = clusterOf(node);
+  return Int32Array.from(nodes, clusterOf);
+}
+
+/** @param {object} view */
+export function scatterPanel(view) {
+  const { tree, store } = view, { header, arrays } = view.data, nodes = arrays.scatter_node;
+  if (!nodes) return null;
+  const canvas = h("canvas", { role: "img" });
+  const note = h("div", { class: "note", hidden: true });
+  const order = nodes.map((_, i) => i).sort((a, b) => tree.weight[nodes[b]] - tree.weight[nodes[a]]); // small discs on top
+  let discs = { width: 0 }, clusters = [];
+
+  function draw() {
+    if (!discs.width) return;
+    const cut = view.partition(), { selected } = store.state, { branch, noise } = colours();
+    clusters = clustersOfPoints(tree, nodes, (node) => cut.has(node));
+    const chosen = (node) => selected === null || tree.isWithin(node, selected) || tree.isWithin(selected, node);
+    const groups = new Map([[false, new Map()], [true, new Map()]]); // points by colour, faint ones first
+    for (const i of order) {
+      // A point that consists of several clusters of a level cut has its own colour, which is that of the largest.
+      const colour = clusters[i] >= 0 ? branch[cut.colourOf(clusters[i])] : store.state.cut.k ? branch[tree.colour[nodes[i]]] : noise;
+      const group = groups.get(chosen(nodes[i]));
+      if (group.has(colour)) group.get(colour).push(i);
+      else group.set(colour, [i]);
+    }
+    drawDiscs(canvas, groups, discs);
+    const points = counted(nodes.length, "point", "points");
+    canvas.setAttribute("aria-label", `Scatter of ${points} in the colours of ${counted(cut.k, "cluster", "clusters")}.`);
+  }
+
+  function under(event) {
+    const { x, y, radius } = discs;
+    let found = -1, best = REACH;
+    for (let i = 0; i < nodes.length; i++) {
+      const gap = Math.hypot(x[i] - event.offsetX, y[i] - event.offsetY) - radius[i];
+      if (gap < best) [found, best] = [i, gap];
+    }
+    return found;
+  }
+
+  function point(event) {
+    const i = under(event);
+    canvas.style.cursor = i < 0 ? "" : "pointer";
+    noteAt(note, discs.x[i], discs.y[i] - discs.radius[i], i < 0 ? null : discText(view, nodes[i], clusters[i]));
+  }
+
+  canvas.addEventListener("pointermove", point);
+  canvas.addEventListener("pointerleave", () => noteAt(note));
+  canvas.addEventListener("click", (event) => {
+    const i = under(event);
+    toggle(view, i < 0 ? null : clusters[i] < 0 ? nodes[i] : clusters[i]);
+  });
+  onTheme(draw);
+  onWidth(canvas, (width) => {
+    discs = placedDiscs(view, width);
+    draw();
+  });
+  const [across, up] = header.scatter.labels ?? [];
+  const what = nodes.length < header.n ? `The uppermost ${count(nodes.length)} branches` : "The leaves";
+  const caption = `${what}; areas follow the ${unit(view)}.${across ? ` Across: ${across}. Up: ${up}.` : ""}`;
+  return {
+    element: section("scatter", "Scatter", h("div", { class: "plot" }, canvas, note), h("p", { class: "quiet" }, caption)),
+    update: (state, changed) => (changed.has("cut") || changed.has("selected")) && draw(),
+  };
+}
+
+/** Centres and radii in pixels. Both axes have one scale, unless the picture would be a strip. */
+function placedDiscs({ tree, data: { header: { scatter }, arrays } }, width) {
+  const { scatter_node: nodes, scatter_xy: packed } = arrays;
+  const [w, t] = [scatter.x, scatter.y].map(([low, high]) => high - low || 1);
+  let sx = (width - 2 * SCATTER_EDGE) / w, sy = (SCATTER_HEIGHT - 2 * SCATTER_EDGE) / t;
+  if (Math.max(sx / sy, sy / sx) < 4) sx = sy = Math.min(sx, sy);
+  const area = (COVERED * width * SCATTER_HEIGHT) / (Math.PI * tree.weight[tree.root] || 1); // of weight 1
+  const radiusOf = (node) => Math.max(1, Math.min(LARGEST_DISC, Math.sqrt(area * tree.weight[node])));
+  return {
+    width,
+    x: Float32Array.from(nodes, (_, i) => width / 2 + (packed[2 * i] / 65535 - 0.5) * w * sx),
+    y: Float32Array.from(nodes, (_, i) => SCATTER_HEIGHT / 2 - (packed[2 * i + 1] / 65535 - 0.5) * t * sy),
+    radius: Float32Array.from(nodes, radiusOf),
+  };
+}
+
+function drawDiscs(canvas, groups, { width, x, y, radius }) {
+  const ratio = Math.min(2, devicePixelRatio), context = canvas.getContext("2d");
+  canvas.width = width * ratio;
+  canvas.height = SCATTER_HEIGHT * ratio;
+  context.scale(ratio, ratio);
+  for (const [chosen, group] of groups) {
+    context.globalAlpha = chosen ? 0.75 : 0.12;
+    for (const [colour, points] of group) {
+      context.fillStyle = colour;
+      for (const i of points) {
+        const r = radius[i];
+        if (r < 1.5) context.fillRect(x[i] - r, y[i] - r, 2 * r, 2 * r);
+        else {
+          context.beginPath();
+          context.arc(x[i], y[i], r, 0, 7);
+          context.fill();
+        }
+      }
+    }
+  }
+}
+
+function discText(view, node, cluster) {
+  const { tree } = view, [item] = view.representatives(node);
+  const what = node === cluster ? [] : [called(view, node, -1)];
+  const size = `${count(tree.weight[node])} ${unit(view)}`;
+  return [cluster < 0 ? "in no cluster" : called(view, cluster), ...what, size, ...(item ? itemTexts(view.data.header, item).slice(0, 1) : [])];
+}

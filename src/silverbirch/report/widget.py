@@ -1,0 +1,78 @@
+"""The explorer of the page in a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..dendrogram import Dendrogram
+from ..model import AggregateModel
+from .clusters import Original, clusters_of
+from .contents import dendrogram_payload, report_payload
+from .pipelines import parts_of
+
+if TYPE_CHECKING:
+    from sklearn.pipeline import Pipeline
+
+    from .explorer import Explorer
+
+
+def explore(
+    model: AggregateModel | Pipeline | Dendrogram,
+    *,
+    title: str = "silverbirch",
+    column_names: Sequence[str] | None = None,
+    inverse_transform: Original | None = None,
+) -> Explorer:
+    """Returns the interactive page as a widget for notebooks.
+
+    What is chosen in the notebook is there in Python, and the other way round: `n_clusters`, `adaptive` and `selected`
+    can be read, set and observed, as those of every widget.
+
+    Parameters
+    ----------
+    model : Betula, Pipeline or Dendrogram
+        A fitted model, a fitted scikit-learn pipeline that ends in one, or a dendrogram alone.
+    title : str, default "silverbirch"
+        The name of the widget for screen readers.
+    column_names : list of str, default None
+        A name for each column; None for the names that the model or the pipeline was fitted with.
+    inverse_transform : function, default None
+        Takes an array of centres, returns them in the units to show; None for that of the pipeline.
+
+    Returns
+    -------
+    Explorer
+        A widget with `n_clusters` (int, or None at an adaptive cut), `adaptive` (the number of the adaptive cut, or
+        None), `selected` (the number of a node, or None), and `labels`, the label of each row at the present cut; of
+        each leaf for a dendrogram.
+
+    Raises
+    ------
+    ImportError
+        anywidget is not installed.
+    TypeError
+        `model` is none of these.
+
+    Examples
+    --------
+    >>> import numpy as np, silverbirch as sb
+    >>> X = np.random.default_rng(0).normal(size=(1000, 3))
+    >>> explorer = sb.explore(sb.Betula(n_clusters=5).fit(X))
+    >>> explorer.n_clusters = 12  # moves the cut in the notebook, too
+    >>> int(explorer.labels.max())
+    11
+    """
+    try:
+        from .explorer import Explorer
+    except ImportError:
+        raise ImportError("explore needs anywidget: pip install 'silverbirch[widget]'") from None
+    if isinstance(model, Dendrogram):
+        names = None if column_names is None else list(column_names)
+        return Explorer(model, model, dendrogram_payload(model, title, names))
+    last, known_names, known_inverse = parts_of(model)
+    names = known_names if column_names is None else list(column_names)
+    original = inverse_transform or known_inverse
+    clusters = clusters_of(last, names, original)
+    dendrogram = Dendrogram(last.linkage_matrix_, last._leaves(), names=last.dendrogram_.names)
+    return Explorer(last, dendrogram, report_payload(last, dendrogram, clusters, title, original))
