@@ -1,4 +1,5 @@
 // Cuts of the dendrogram into clusters. A cluster is a node; its label is its rank by weight, as Python numbers them.
+import { firstWhere } from "./paths.js";
 import { COLOURS } from "./tree.js";
 
 /**
@@ -30,13 +31,13 @@ class Partition {
   /** The heaviest clusters in the order of their labels, without sorting all of them. */
   largest(count = Infinity) {
     if (this.top?.length >= Math.min(count, this.k)) return this.top.slice(0, count);
-    const best = count >= this.k ? this.#sorted() : this.#best(count);
+    const best = count < this.k ? this.#best(count) : this.#ranked([...this.nodes()]);
     this.top = best.map((node, label) => ({ node, label }));
     return this.top.slice();
   }
 
-  #sorted() {
-    return Array.from(this.nodes()).sort((a, b) => (this.before(a, b) ? -1 : 1));
+  #ranked(nodes) {
+    return nodes.sort((a, b) => (this.before(a, b) ? -1 : 1));
   }
 
   #best(count) {
@@ -60,13 +61,7 @@ class Partition {
 
   /** How many of the ranked nodes come before v, or are v. */
   #rank(ranked, v) {
-    let from = 0, to = ranked.length;
-    while (from < to) {
-      const middle = (from + to) >>> 1;
-      if (this.before(v, ranked[middle])) to = middle;
-      else from = middle + 1;
-    }
-    return from;
+    return firstWhere(0, ranked.length, (i) => this.before(v, ranked[i]));
   }
 
   labelOf(v) {
@@ -75,7 +70,7 @@ class Partition {
 
   /** The labels of some clusters, in one pass over all clusters; -1 for a node that is none. */
   labelsOf(nodes) {
-    const ranked = nodes.filter((v) => this.has(v)).sort((a, b) => (this.before(a, b) ? -1 : 1));
+    const ranked = this.#ranked(nodes.filter((v) => this.has(v)));
     const label = new Map();
     if (ranked.length) {
       const between = new Uint32Array(ranked.length + 1);
@@ -195,11 +190,5 @@ class AdaptiveCut extends Partition {
 
 /** The number of ascending values below `least`. */
 export function lowerBound(values, least) {
-  let from = 0, to = values.length;
-  while (from < to) {
-    const middle = (from + to) >>> 1;
-    if (values[middle] < least) from = middle + 1;
-    else to = middle;
-  }
-  return from;
+  return firstWhere(0, values.length, (i) => values[i] >= least);
 }
