@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { nextPartner } from "../../src/silverbirch/report/script/compare.js";
 import { csvCell } from "../../src/silverbirch/report/script/csv.js";
-import { countAfter, votesByCount } from "../../src/silverbirch/report/script/curve.js";
+import { votesByCount } from "../../src/silverbirch/report/script/curve.js";
 import { meansOf, mostSpread, strongest } from "../../src/silverbirch/report/script/effects.js";
 import { labelsCsv, pythonText, tableCsv } from "../../src/silverbirch/report/script/exports.js";
 import { createView } from "../../src/silverbirch/report/script/main.js";
@@ -179,12 +179,4 @@ test("votes for the same k stand together, the suggestion first among them", () 
   const votes = votesByCount({ k: 4, votes: { gap: 4, silhouette: 2, stability: null, "height gap": 4 } });
   assert.deepEqual(votes, [{ k: 2, names: ["silhouette"] }, { k: 4, names: ["suggested", "gap", "height gap"] }]);
   assert.deepEqual(votesByCount(null), []);
-});
-
-test("every key of the curve changes k, in its direction", () => {
-  for (const k of [1, 2, 3, 50]) {
-    assert.ok(countAfter("PageUp", k, 99) > k && countAfter("ArrowRight", k, 99) === k + 1);
-    assert.ok(countAfter("PageDown", k, 99) < k && countAfter("ArrowLeft", k, 99) === k - 1);
-  }
-  assert.equal(countAfter("x", 3, 9), undefined);
 });

@@ -40,13 +40,20 @@ class Partition {
   }
 
   #best(count) {
-    const best = [];
-    const nodes = this.nodes();
+    const { absorbed } = this.tree, nodes = this.nodes(), weight = new Float64Array(this.k);
+    // The weight of the last of them first, from the heavy end: what weighs less need not be compared.
+    const heaviest = [];
     for (let i = nodes.length - 1; i >= 0; i--) {
-      if (best.length < count || this.before(nodes[i], best[count - 1])) {
-        best.splice(this.#rank(best, nodes[i]), 0, nodes[i]);
-        if (best.length > count) best.pop();
-      }
+      weight[i] = absorbed[nodes[i]];
+      if (heaviest.length === count && weight[i] <= heaviest[0]) continue;
+      heaviest.splice(lowerBound(heaviest, weight[i]), 0, weight[i]);
+      if (heaviest.length > count) heaviest.shift();
+    }
+    const least = heaviest[0] * (1 - 1e-9), best = [];
+    for (let i = 0; i < nodes.length; i++) {
+      if (weight[i] < least || (best.length === count && !this.before(nodes[i], best[count - 1]))) continue;
+      best.splice(this.#rank(best, nodes[i]), 0, nodes[i]);
+      if (best.length > count) best.pop();
     }
     return best;
   }

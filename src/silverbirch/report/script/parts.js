@@ -23,6 +23,21 @@ export function scrolling(name, ...children) {
   return h("div", { class: "scroll", role: "region", tabindex: 0, "aria-label": name }, children);
 }
 
+/** A sentence in a quiet tone. */
+export function quiet(...children) {
+  return h("p", { class: "quiet" }, children);
+}
+
+/** The head of a row of a table. */
+export function rowHead(...children) {
+  return h("th", { scope: "row" }, children);
+}
+
+/** A cell with a number. */
+export function figure(text) {
+  return h("td", { class: "figure" }, text);
+}
+
 /** A disc in the colour of a branch: that of its cluster; grey if it is in none or has several. */
 export function swatch(view, node) {
   const cut = view.partition(), top = cut.topOf(node);

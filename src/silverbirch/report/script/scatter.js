@@ -1,9 +1,9 @@
 // The scatter of the leaves, or of the uppermost branches: discs on a canvas, coloured by the present cut.
 import { h } from "./dom.js";
-import { count, counted } from "./format.js";
+import { count } from "./format.js";
 import { itemTexts } from "./items.js";
 import { colours, onTheme } from "./palette.js";
-import { called, noteAt, onWidth, section, toggle, unit } from "./parts.js";
+import { called, noteAt, onWidth, quiet, section, toggle, unit } from "./parts.js";
 
 const SCATTER_HEIGHT = 300;
 const SCATTER_EDGE = 12;
@@ -33,7 +33,7 @@ export function clustersOfPoints({ root, parent }, nodes, isCluster) {
 export function scatterPanel(view) {
   const { tree, store } = view, { header, arrays } = view.data, nodes = arrays.scatter_node;
   if (!nodes) return null;
-  const canvas = h("canvas", { role: "img" });
+  const canvas = h("canvas", { role: "img", "aria-label": "Scatter of the leaves in the colours of their clusters" });
   const note = h("div", { class: "note", hidden: true });
   const order = nodes.map((_, i) => i).sort((a, b) => tree.weight[nodes[b]] - tree.weight[nodes[a]]); // small discs on top
   let discs = { width: 0 }, clusters = [];
@@ -47,8 +47,6 @@ export function scatterPanel(view) {
     const own = store.state.cut.k ? (node) => tree.colour[node] : () => branch.length;
     const colourOf = (i) => (clusters[i] < 0 ? own(nodes[i]) : cut.colourOf(clusters[i]));
     drawDiscs(canvas, discs, order, [...branch, noise], colourOf, (i) => (chosen(nodes[i]) ? 191 : 31));
-    const points = counted(nodes.length, "point", "points");
-    canvas.setAttribute("aria-label", `Scatter of ${points} in the colours of ${counted(cut.k, "cluster", "clusters")}.`);
   }
 
   function under(event) {
@@ -82,7 +80,7 @@ export function scatterPanel(view) {
   const what = nodes.length < header.n ? `The uppermost ${count(nodes.length)} branches` : "The leaves";
   const caption = `${what}; areas follow the ${unit(view)}.${across ? ` Across: ${across}. Up: ${up}.` : ""}`;
   return {
-    element: section("scatter", "Scatter", h("div", { class: "plot" }, canvas, note), h("p", { class: "quiet" }, caption)),
+    element: section("scatter", "Scatter", h("div", { class: "plot" }, canvas, note), quiet(caption)),
     update: (state, changed) => (changed.has("cut") || changed.has("selected")) && draw(),
   };
 }
@@ -129,7 +127,6 @@ function drawDiscs(canvas, { width, x, y, radius }, order, palette, colourOf, al
 
 function discText(view, node, cluster) {
   const { tree } = view, [item] = view.representatives(node);
-  const what = node === cluster ? [] : [called(view, node, -1)];
-  const size = `${count(tree.weight[node])} ${unit(view)}`;
-  return [cluster < 0 ? "in no cluster" : called(view, cluster), ...what, size, ...(item ? itemTexts(view.data.header, item).slice(0, 1) : [])];
+  const what = [cluster < 0 ? "in no cluster" : called(view, cluster), called(view, node, -1), `${count(tree.weight[node])} ${unit(view)}`];
+  return item ? [...what, itemTexts(view.data.header, item)[0]] : what;
 }

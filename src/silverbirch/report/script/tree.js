@@ -121,7 +121,8 @@ export class Tree {
       while (next === own || next === neighbour);
       colour[heavyLeft ? l : r] = own;
       colour[light] = next;
-      for (const v of [l, r]) at[first[v] + 1] = at[first[v] + count[v]] = colour[v];
+      at[first[l] + 1] = at[first[l] + count[l]] = colour[l];
+      at[first[r] + 1] = at[first[r] + count[r]] = colour[r];
     }
     return colour;
   }
