@@ -127,6 +127,7 @@ function drawDiscs(canvas, { width, x, y, radius }, order, palette, colourOf, al
 
 function discText(view, node, cluster) {
   const { tree } = view, [item] = view.representatives(node);
-  const what = [cluster < 0 ? "in no cluster" : called(view, cluster), called(view, node, -1), `${count(tree.weight[node])} ${unit(view)}`];
-  return item ? [...what, itemTexts(view.data.header, item)[0]] : what;
+  const size = `${count(tree.weight[node])} ${unit(view)}`;
+  const texts = item ? itemTexts(view.data.header, item).slice(0, 1) : [];
+  return [cluster < 0 ? "in no cluster" : called(view, cluster), called(view, node, -1), size, ...texts];
 }
