@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 DOOR = "linkage/cluster"
 CPP_ROOMS = (
     *("base", "simd", "features", "tree/kernels", "tree", "filter", "index", "nearest", "linkage"),
-    *("linkage/reference", "linkage/indexed", "linkage/points", "linkage/blocked", DOOR),
+    *("linkage/reference", "linkage/indexed", "linkage/points", "linkage/blocked", "linkage/ordering", DOOR),
 )
 NOT_IN_THE_CORE = r"Python\.h|nanobind/|numpy/"
 

@@ -17,6 +17,7 @@ Use the result
     Dendrogram       -- cuts, measures, draws and exports a dendrogram
     dendrogram       -- draws one as scipy's function does, however deep it is
     clustermap       -- draws a heat map of any number of rows with its dendrograms
+    leaf_order       -- the order of its leaves in which neighbours are near
     write_report     -- writes a page about a fitted model
     explore          -- the same page as a widget for notebooks
 
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from .errors import MemoryLimitError, ModelFileError
     from .estimator import Betula
     from .features import ClusterFeatures
-    from .linkage import linkage
+    from .linkage import leaf_order, linkage
     from .plot.clustermap import clustermap
     from .plot.scipy_dendrogram import dendrogram
     from .report import write_report
@@ -64,6 +65,7 @@ __all__ = [
     "clustermap",
     "dendrogram",
     "explore",
+    "leaf_order",
     "linkage",
     "load",
     "read_chunks",
@@ -83,6 +85,7 @@ _MODULES = {
     "clustermap": ".plot.clustermap",
     "dendrogram": ".plot.scipy_dendrogram",
     "explore": ".report.widget",
+    "leaf_order": ".linkage",
     "linkage": ".linkage",
     "load": ".storage.loading",
     "read_chunks": ".rows",
