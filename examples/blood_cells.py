@@ -9,10 +9,9 @@ silverbirch[plot], pandas and scanpy.
 import numpy as np
 import pandas as pd
 import scanpy
-from gallery import COLOURS, options, save
+from gallery import COLOURS, GREY, options, save
 from matplotlib import patheffects
 from matplotlib import pyplot as plt
-from scipy.cluster.hierarchy import dendrogram
 from sklearn.metrics import adjusted_rand_score
 
 import silverbirch as sb
@@ -41,18 +40,30 @@ def main():
     print(pd.crosstab(pd.Series(true, name="type"), pd.Series(model.labels_, name="cluster")).to_string())
     print(model.clusters_.to_pandas()[["rows", "name"]].to_string())
     draw(cells, model, scaled, genes, args.out)
-    sb.write_report(args.out / "blood-cells.html", model, title="Blood cells", force=True)
+    page, umap = args.out / "blood-cells.html", cells.obsm["X_umap"]
+    sb.write_report(page, model, title="Blood cells", show={"type": true}, coordinates=umap, force=True)
+    print(f"written: {page}")
+
+
+def cluster_of_nodes(Z, labels):
+    """The cluster of each node of the dendrogram, -1 above the clusters."""
+    cluster = [*labels]
+    for left, right in Z[:, :2].astype(int):
+        cluster.append(cluster[left] if cluster[left] == cluster[right] else -1)
+    return cluster
 
 
 def draw(cells, model, scaled, genes, out):
     figure, axes = plt.subplot_mosaic("ud;uh", figsize=(12, 6.4), height_ratios=[1, 3.4], width_ratios=[1, 1.25])
     figure.subplots_adjust(0.01, 0.02, 0.99, 0.95, wspace=0.14, hspace=0.02)
-    tree = sb.Dendrogram(sb.linkage(cells.obsm["X_pca"], "ward"))  # of the cells themselves
-    tree.plot(axes["d"], max_leaves=cells.n_obs, n_clusters=CLUSTERS, linewidths=0.7)
-    axes["d"].set(xlim=(0, cells.n_obs), title=f"Cells in columns, the {GENES} genes that mark each cluster in rows")
-    order = dendrogram(tree.Z, no_plot=True)["leaves"]
+    Z = sb.linkage(cells.obsm["X_pca"], "ward")  # of the cells themselves
+    order = sb.dendrogram(Z, no_plot=True)["leaves"]
     clusters = pd.unique(model.labels_[order])  # from left to right
-    colours = dict(zip(clusters, COLOURS, strict=False))
+    colours = dict(zip(clusters, COLOURS, strict=False)) | {-1: GREY}
+    cluster = cluster_of_nodes(Z, model.labels_)
+    sb.dendrogram(Z, ax=axes["d"], no_labels=True, link_color_func=lambda node: colours[cluster[node]])
+    plt.setp(axes["d"].collections, linewidth=0.8)
+    axes["d"].set_title(f"Cells in columns, the {GENES} genes that mark each cluster in rows")
 
     umap = cells.obsm["X_umap"]
     axes["u"].scatter(*umap.T, s=12, c=[colours[label] for label in model.labels_], linewidths=0)

@@ -8,7 +8,6 @@ The digits come with scikit-learn (UCI, CC-BY 4.0). Needs silverbirch[plot].
 import numpy as np
 from gallery import COLOURS, GREY, dendrogram_of_clusters, options, save
 from matplotlib import pyplot as plt
-from scipy.cluster.hierarchy import dendrogram
 from sklearn.datasets import load_digits
 from sklearn.metrics import adjusted_rand_score
 
@@ -36,7 +35,10 @@ def main():
     model.name_clusters([frequent(true[model.labels_ == cluster]) for cluster in range(10)])
     print(model.clusters_.to_pandas()[["name", "rows", "rmsd"]].to_string())
     draw(model, X, scores, args.out)
-    sb.write_report(args.out / "handwritten-digits.html", model, title="Handwritten digits", force=True)
+    images = digits.images[: args.rows] * (255 / 16)
+    page = args.out / "handwritten-digits.html"
+    sb.write_report(page, model, title="Handwritten digits", show={"image": 255 - images.astype(np.uint8)}, force=True)
+    print(f"written: {page}")
 
 
 def frequent(digits):
@@ -49,8 +51,8 @@ def draw(model, X, scores, out):
     figure.subplots_adjust(0.08, 0.09, 0.99, 0.94, wspace=0.06, hspace=0.02)
     draw_scores(axes["l"], scores)
     tree = dendrogram_of_clusters(model)
-    order = dendrogram(tree.Z, no_plot=True)["leaves"]
-    tree.plot(axes["d"], n_clusters=10)
+    order = sb.dendrogram(tree.Z, no_plot=True)["leaves"]
+    tree.plot(axes["d"], n_clusters=10, cut_line=False)
     axes["d"].set(xlim=(-0.5, 9.5))
     axes["d"].set_axis_off()
     axes["d"].set_title("Ward's ten clusters: the images nearest to each centre")

@@ -41,7 +41,7 @@ def main():
         listed = ", ".join(dates) if len(dates) < 9 else ", ".join(dates[:6]) + ", …"
         print(f"{len(dates):3} days, {trouble.sort_values().iloc[kind]:4.0%} late, cancelled or diverted: {listed}")
     draw(days, kinds, kind_of_day, args.out)
-    sb.write_report(args.out / "new-york-flights.html", pipeline, title="Kinds of flights out of New York", force=True)
+    sb.write_report(args.out / "new-york-flights.html", pipeline, title="Flights out of New York", force=True)
 
 
 def preparation():

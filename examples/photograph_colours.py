@@ -8,7 +8,6 @@ The photographs come with scikit-learn (china.jpg and flower.jpg, CC-BY). Needs 
 import numpy as np
 from gallery import GREY, dendrogram_of_clusters, options, save
 from matplotlib import pyplot as plt
-from scipy.cluster.hierarchy import dendrogram
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_sample_image
 
@@ -79,7 +78,7 @@ def draw_palette(ax, tree):
     colours = to_rgb(np.concatenate([tree.features.mean, tree.merged_features.mean]))
     height = np.sqrt(np.concatenate([np.zeros(SHOWN), tree.Z[:, 2]]))  # the last merges do not take all the space
     x = np.zeros(2 * SHOWN - 1)
-    x[dendrogram(tree.Z, no_plot=True)["leaves"]] = range(SHOWN)
+    x[sb.dendrogram(tree.Z, no_plot=True)["leaves"]] = range(SHOWN)
     for node, pair in enumerate(tree.Z[:, :2].astype(int), start=SHOWN):
         x[node] = x[pair].mean()
         for child in pair:

@@ -8,6 +8,7 @@ FOLDER holds cities.parquet (GeoNames, CC-BY 4.0). Needs silverbirch[plot,files]
 import numpy as np
 import pandas as pd
 from gallery import COLOURS, INK, PALE, data_file, options, save
+from matplotlib import patheffects
 from matplotlib import pyplot as plt
 from scipy.spatial import KDTree
 
@@ -15,6 +16,7 @@ import silverbirch as sb
 
 EARTH = 6371.0  # km
 LARGE = 1000  # places on either side of a bridge
+RIM = [patheffects.withStroke(linewidth=2, foreground="white")]
 
 
 def main():
@@ -34,6 +36,9 @@ def main():
         names = " - ".join(f"{places['name'][end]} ({places['cc'][end]})" for end in ends)
         print(f"{km:4.0f} km: {names}, to {size:,} places")
     draw(places, dendrogram, found, args.out)
+    page = args.out / "world-cities.html"
+    dendrogram.to_html(page, title="World cities by single linkage", coordinates=places[["lon", "lat"]].to_numpy())
+    print(f"written: {page}")
 
 
 def on_the_sphere(places):
@@ -47,8 +52,8 @@ def chord(km):
     return 2 * EARTH * np.sin(km / (2 * EARTH))
 
 
-def on_the_ground(chord):
-    return 2 * EARTH * np.arcsin(chord / (2 * EARTH))
+def on_the_ground(height):
+    return 2 * EARTH * np.arcsin(height / (2 * EARTH))
 
 
 def bridges(dendrogram, points, count=15):
@@ -69,15 +74,20 @@ def draw(places, dendrogram, found, out):
     groups(axes["w"], places, dendrogram.cut(height=chord(50)), 0.7, aspect=1.15)
     axes["w"].set(xlim=(-165, 180), ylim=(-55, 72), title="Steps of 50 km hold these groups together")
     for km, _, ends in found[:7]:
-        lat, lon = places["lat"][ends], places["lon"][ends]
-        axes["w"].plot(lon.max(), lat[lon.idxmax()], "o", markersize=5, markeredgecolor=INK, markerfacecolor="none")
-        axes["w"].annotate(f"{km:.0f} km", (lon.max(), lat[lon.idxmax()]), xytext=(5, 4), textcoords="offset points")
+        east = places.loc[max(ends, key=places["lon"].get), ["lon", "lat"]]
+        axes["w"].plot(*east, "o", markersize=5, markeredgecolor=INK, markerfacecolor="none")
+        axes["w"].annotate(f"{km:.0f} km", east, xytext=(5, 4), textcoords="offset points", path_effects=RIM)
     groups(axes["e"], places, dendrogram.cut(height=chord(7)), 1.2, aspect=1.5)
     axes["e"].set(xlim=(-11, 32), ylim=(36, 59), title="Europe by steps of 7 km")
     largest = np.maximum.accumulate(dendrogram.Z[:, 3]) / len(places)
     axes["g"].step(on_the_ground(dendrogram.Z[:, 2]), largest, color=COLOURS[0], where="post")
-    axes["g"].set(xscale="log", xlim=(2, 1000), ylim=(0, 1), xlabel="longest step, km")
-    axes["g"].set_title("Share of all places in the largest group")
+    axes["g"].set(
+        xscale="log", xlim=(2, 1000), ylim=(0, 1), xlabel="longest step, km", title="Share of the largest group"
+    )
+    for km, size, _ in found:
+        if size > len(places) / 10:
+            share = largest[np.searchsorted(dendrogram.Z[:, 2], chord(km)) - 2]
+            axes["g"].annotate(f"{size:,} places \nby {km:.0f} km ", (km, share + 0.08), ha="right", fontsize=8)
     axes["g"].xaxis.set_major_formatter("{x:.0f}")
     axes["g"].yaxis.set_major_formatter("{x:.0%}")
     save(figure, out / "world-cities.png")

@@ -61,7 +61,7 @@ LAZY_IMPORTS = {
     "estimator": "report",
     "storage": "estimator pipeline sklearn",
     "report": "sklearn",
-    "demo": "plot sklearn",
+    "demo": "plot report sklearn",
     "cli": "demo report",
     "__init__": f"rows {NOUNS} storage agglomerative plot report",
     "__main__": "cli storage",

@@ -19,7 +19,7 @@ NAMES = [
     "MemoryLimitError",
     "ModelFileError",
 ]
-NAMES += ["dendrogram", "explore", "leaf_order", "linkage", "load", "read_chunks", "write_report"]
+NAMES += ["clustermap", "dendrogram", "explore", "leaf_order", "linkage", "load", "read_chunks", "write_report"]
 REQUIRED = inspect.Parameter.empty
 ADAPTIVE = {"method": "level", "min_size": None, "max_size": None, "noise": False}  # options of a cut
 
