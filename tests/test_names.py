@@ -1,6 +1,7 @@
 """What type checkers see: the names that the core knows, and the types of all public results."""
 
 import inspect
+import pickle
 from typing import Any, get_args
 
 import numpy as np
@@ -31,6 +32,11 @@ def test_each_literal_has_the_names_of_the_core(literal, known):
 @pytest.mark.parametrize("metric", get_args(names.Metric))
 def test_scipy_knows_each_metric(metric):
     pdist(np.random.default_rng(0).integers(0, 2, size=(9, 3)).astype(bool if metric in ON_BOOLEANS else float), metric)
+
+
+def test_the_package_itself_can_be_pickled():
+    """Dask, Spark and joblib send functions of notebooks to workers with the modules that they name, by cloudpickle."""
+    assert pickle.loads(pickle.dumps(sb)) is sb
 
 
 def public_results():

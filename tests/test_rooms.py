@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 DOOR = "linkage/cluster"
 CPP_ROOMS = (
     *("base", "simd", "features", "tree/kernels", "tree", "filter", "index", "nearest", "linkage"),
-    *("linkage/reference", "linkage/indexed", "linkage/points", "linkage/blocked", DOOR),
+    *("linkage/reference", "linkage/indexed", "linkage/points", "linkage/blocked", "linkage/ordering", DOOR),
 )
 NOT_IN_THE_CORE = r"Python\.h|nanobind/|numpy/"
 
@@ -61,7 +61,7 @@ LAZY_IMPORTS = {
     "estimator": "report",
     "storage": "estimator pipeline sklearn",
     "report": "sklearn",
-    "demo": "plot sklearn",
+    "demo": "plot report sklearn",
     "cli": "demo report",
     "__init__": f"rows {NOUNS} storage agglomerative plot report",
     "__main__": "cli storage",

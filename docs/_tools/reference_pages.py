@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import inspect
 import re
+from functools import cached_property
 from pathlib import Path
+from types import MemberDescriptorType
 from typing import Any
 
 import silverbirch
 
 MARK = "<!-- the groups of the package's docstring -->"
 FOLDER = Path(__file__).parents[1] / "reference"
+DOCUMENTED = (property, cached_property, classmethod, staticmethod, MemberDescriptorType)
 _GROUP = re.compile(r"(?m)^(\S.*)\n((?:    .*\n?)+)")
 _NAME = re.compile(r"(?m)^    (\w+)\s+-- (.*(?:\n {8,}(?!-- )\S.*)*)")
 
@@ -32,9 +35,16 @@ def members(cls: type) -> list[str]:
     found = []
     for name in dir(cls):
         owner = next((owner for owner in cls.__mro__ if name in vars(owner)), None)
-        if not name.startswith("_") and owner is not None and owner.__module__.startswith("silverbirch"):
+        if name.startswith("_") or owner is None or not owner.__module__.startswith("silverbirch"):
+            continue
+        if inspect.isfunction(vars(owner)[name]) or isinstance(vars(owner)[name], DOCUMENTED):
             found.append(name)
     return found
+
+
+def file_name(name: str) -> str:
+    """The name of its page: `dendrogram` and `Dendrogram` must differ where file systems ignore case."""
+    return name if name[0].isupper() else f"{name}-function"
 
 
 def page(name: str) -> str:
@@ -54,7 +64,7 @@ def page(name: str) -> str:
 
 def _write_pages(app: Any) -> None:
     FOLDER.mkdir(exist_ok=True)
-    wanted = {f"{name}.rst": page(name) for name in silverbirch.__all__}
+    wanted = {f"{file_name(name)}.rst": page(name) for name in silverbirch.__all__}
     for old in FOLDER.glob("*.rst"):
         if old.name not in wanted:
             old.unlink()
@@ -67,7 +77,7 @@ def _add_groups(app: Any, name: str, source: list[str]) -> None:
     if MARK in source[0]:
         tables = [
             f"### {title}\n\n| name | |\n|---|---|\n"
-            + "".join(f"| [{name}](reference/{name}.rst) | {text} |\n" for name, text in names.items())
+            + "".join(f"| [{name}](reference/{file_name(name)}.rst) | {text} |\n" for name, text in names.items())
             for title, names in groups(silverbirch.__doc__ or "").items()
         ]
         source[0] = source[0].replace(MARK, "\n".join(tables))

@@ -16,6 +16,8 @@ Read rows
 Use the result
     Dendrogram       -- cuts, measures, draws and exports a dendrogram
     dendrogram       -- draws one as scipy's function does, however deep it is
+    clustermap       -- draws a heat map of any number of rows with its dendrograms
+    leaf_order       -- the order of its leaves in which neighbours are near
     write_report     -- writes a page about a fitted model
     explore          -- the same page as a widget for notebooks
 
@@ -41,7 +43,8 @@ if TYPE_CHECKING:
     from .errors import MemoryLimitError, ModelFileError
     from .estimator import Betula
     from .features import ClusterFeatures
-    from .linkage import linkage
+    from .linkage import leaf_order, linkage
+    from .plot.clustermap import clustermap
     from .plot.scipy_dendrogram import dendrogram
     from .report import write_report
     from .report.widget import explore
@@ -59,8 +62,10 @@ __all__ = [
     "Dendrogram",
     "MemoryLimitError",
     "ModelFileError",
+    "clustermap",
     "dendrogram",
     "explore",
+    "leaf_order",
     "linkage",
     "load",
     "read_chunks",
@@ -77,8 +82,10 @@ _MODULES = {
     "Dendrogram": ".dendrogram",
     "MemoryLimitError": ".errors",
     "ModelFileError": ".errors",
+    "clustermap": ".plot.clustermap",
     "dendrogram": ".plot.scipy_dendrogram",
     "explore": ".report.widget",
+    "leaf_order": ".linkage",
     "linkage": ".linkage",
     "load": ".storage.loading",
     "read_chunks": ".rows",
@@ -92,6 +99,11 @@ class _Package(ModuleType):
     def __setattr__(self, name: str, value: Any) -> None:
         if not (name in _MODULES and isinstance(value, ModuleType)):
             super().__setattr__(name, value)
+
+    def __reduce__(self) -> tuple[Any, ...]:  # cloudpickle sends functions with the modules that they name
+        from importlib import import_module
+
+        return import_module, (self.__name__,)
 
 
 sys.modules[__name__].__class__ = _Package

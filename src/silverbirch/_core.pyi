@@ -217,3 +217,16 @@ def cut(z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C',
 
 def merged_features(z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], mean: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sse: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]:
     """Returns (weight, mean, sse) of the cluster of each row of Z."""
+
+def order_points(z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], points: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], distance: str, ends: int | None, threads: int, progress: Callable[[int, int], None] | None) -> NDArray[numpy.int64]:
+    """
+    Returns the leaves of Z in an order in which neighbours are near. distance: 'euclidean', 'squared' or 'half_squared'. ends: how many leaves of each part of a branch may be its end; None finds the optimal order in cubic time, and takes 8 n² bytes.
+    """
+
+def order_distances(z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], condensed: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: int | None, threads: int, progress: Callable[[int, int], None] | None) -> NDArray[numpy.int64]:
+    """The same from the distances of all pairs."""
+
+def reordered(z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
+    """
+    Returns Z with children exchanged so that the leaves stand in this order.
+    """

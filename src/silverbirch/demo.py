@@ -26,7 +26,7 @@ from .storage.atomic import check_free
 CHUNK = 100_000
 DIMENSIONS = 5
 COMPONENTS = 500
-OUTPUTS = ("labels.npy", "dendrogram.png", "rmsd.png", "report.md")
+OUTPUTS = ("labels.npy", "dendrogram.png", "rmsd.png", "report.html", "report.md")
 
 
 def gaussian_mixture(rows: int, seed: int) -> Iterator[tuple[Floats, NDArray[np.int64]]]:
@@ -89,6 +89,9 @@ def run(rows: int, clusters: int, max_leaves: int, out: Path, seed: int, *, forc
     np.save(out / "labels.npy", labels)
     _draw(model, clusters, out)
     phases.done("pictures", time.perf_counter() - begin, "dendrogram.png, rmsd.png")
+    begin = time.perf_counter()
+    _write_page(model, out / "report.html")
+    phases.done("page", time.perf_counter() - begin, "report.html: the whole dendrogram, to zoom into and to cut")
 
     results = _results(model, clusters, labels, truth)
     table = Table(show_header=False, box=None, padding=(0, 2))
@@ -149,6 +152,13 @@ def _draw(model: Betula, clusters: int, out: Path) -> None:
     save(draw_rmsd(model.dendrogram_, mark=clusters), out / "rmsd.png")
 
 
+def _write_page(model: Betula, path: Path) -> None:
+    from .report import write_report
+
+    names = [f"coordinate {i + 1}" for i in range(DIMENSIONS)]
+    write_report(path, model, title="silverbirch demo", column_names=names, force=True)
+
+
 def _write_report(
     path: Path, rows: int, clusters: int, max_leaves: int, seed: int, phases: Phases, results: list[tuple[str, str]]
 ) -> None:
@@ -172,6 +182,8 @@ def _write_report(
         "![dendrogram](dendrogram.png)",
         "",
         "![rmsd against the number of clusters](rmsd.png)",
+        "",
+        "[The interactive page](report.html)",
         "",
     ]
     path.write_text("\n".join(lines), encoding="utf-8")

@@ -6,6 +6,8 @@ import sys
 import numpy as np
 import pytest
 
+from payloads import of_page
+
 
 def silverbirch(*arguments, **options):
     command = [sys.executable, "-m", "silverbirch", *map(str, arguments)]
@@ -29,7 +31,7 @@ def test_demo_labels_every_row_with_as_many_clusters_as_asked_for(demo):
 
 
 def test_demo_prints_each_phase_with_time_and_memory(demo):
-    for phase in ("aggregate", "linkage", "labels", "pictures"):
+    for phase in ("aggregate", "linkage", "labels", "pictures", "page"):
         line = next(line for line in demo[1].splitlines() if line.strip().startswith(phase))
         assert " s " in line
         assert " MB " in line
@@ -43,6 +45,12 @@ def test_demo_draws_two_pictures_and_reports_what_it_printed(demo):
     assert "![dendrogram](dendrogram.png)" in report
     rmsd = next(line.split()[-1] for line in demo[1].splitlines() if "rmsd(50)" in line)
     assert f"| {rmsd} |" in report
+
+
+def test_demo_writes_the_page_of_the_same_clusters(demo):
+    header, arrays = of_page((demo[0] / "report.html").read_text(encoding="utf-8"))
+    assert header["cut"] == {"k": 50}
+    assert header["rows"] == arrays["weight"].sum() == 20_000
 
 
 def test_demo_gives_the_same_labels_for_the_same_seed(demo, tmp_path):

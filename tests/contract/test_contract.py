@@ -19,7 +19,7 @@ NAMES = [
     "MemoryLimitError",
     "ModelFileError",
 ]
-NAMES += ["dendrogram", "explore", "linkage", "load", "read_chunks", "write_report"]
+NAMES += ["clustermap", "dendrogram", "explore", "leaf_order", "linkage", "load", "read_chunks", "write_report"]
 REQUIRED = inspect.Parameter.empty
 ADAPTIVE = {"method": "level", "min_size": None, "max_size": None, "noise": False}  # options of a cut
 
@@ -28,6 +28,10 @@ SIGNATURES = {
     "linkage": (
         {"y": REQUIRED, "method": "single", "metric": "euclidean", "optimal_ordering": False},
         {"weights": None, "mode": "linkage", "algorithm": "auto", "n_jobs": None, "progress": False},
+    ),
+    "leaf_order": (
+        {"Z": REQUIRED, "y": REQUIRED, "exact": None},
+        {"metric": "euclidean", "n_jobs": None, "progress": False},
     ),
     "read_chunks": (
         {"source": REQUIRED},
@@ -142,6 +146,7 @@ SIGNATURES = {
     "Dendrogram.sse": ({"self": REQUIRED, "k": REQUIRED}, {}),
     "Dendrogram.rmsd": ({"self": REQUIRED, "k": REQUIRED}, {}),
     "Dendrogram.cophenetic": ({"self": REQUIRED, "i": None, "j": None}, {}),
+    "Dendrogram.ordered": ({"self": REQUIRED, "order": REQUIRED}, {}),
     "Dendrogram.to_newick": ({"self": REQUIRED, "names": None}, {}),
     "Dendrogram.to_networkx": ({"self": REQUIRED}, {}),
     "Dendrogram.plot": (

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.cluster import hierarchy
 from scipy.spatial.distance import pdist
 
+import leaf_orders
 import silverbirch as sb
 from brute_force import METHODS, few
 from silverbirch.directions import directions
@@ -144,9 +145,11 @@ def test_mode_centers_leaves_the_weights_out():
 
 @METRIC
 def test_leaves_can_be_ordered(metric):
-    ordered = sb.linkage(ROWS[:50], "average", metric, optimal_ordering=True)
-    expected = hierarchy.linkage(pdist(ROWS[:50].toarray(), metric), "average", optimal_ordering=True)
-    assert_array_equal(hierarchy.leaves_list(ordered), hierarchy.leaves_list(expected))
+    Z, distances = sb.linkage(ROWS[:50], "average", metric), pdist(ROWS[:50].toarray(), metric)
+    ordered = hierarchy.leaves_list(sb.linkage(ROWS[:50], "average", metric, optimal_ordering=True))
+    least = leaf_orders.least_cost(Z, distances)
+    assert_allclose(leaf_orders.cost(ordered, distances), least, rtol=1e-12)
+    assert_allclose(leaf_orders.cost(sb.leaf_order(Z, ROWS[:50], metric=metric), distances), least, rtol=1e-12)
 
 
 @pytest.mark.parametrize("algorithm", ["mst", "agnes", "anderberg", "nn_chain", "generic"])

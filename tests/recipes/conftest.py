@@ -1,4 +1,4 @@
-"""The recipes of docs/recipes.md run here as they are printed, with small data and without a network."""
+"""The recipes of the documentation run here as they are printed, with small data and without a network."""
 
 import re
 import socket
@@ -10,18 +10,18 @@ import pytest
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-PAGE = Path(__file__).parents[2] / "docs" / "recipes.md"
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 @pytest.fixture
 def recipe(tmp_path, monkeypatch):
-    """Runs the Python blocks below a heading of the page with the names they need; returns all names they leave."""
+    """Runs the Python blocks below a heading of a page with the names they need; returns all names they leave."""
 
-    def run(heading, **names):
-        introduction, *sections = re.split(r"(?m)^## ", PAGE.read_text())
+    def run(heading, *, page="recipes.md", **names):
+        introduction, *sections = re.split(r"(?m)^## ", (DOCS / page).read_text())
         (section,) = (section for section in sections if section.partition("\n")[0] == heading)
         code = "".join(re.findall(r"(?ms)^```python\n(.*?)^```", introduction + section))
-        exec(compile(code, f"docs/recipes.md: {heading}", "exec"), names)
+        exec(compile(code, f"docs/{page}: {heading}", "exec"), names)
         return SimpleNamespace(**names)
 
     monkeypatch.chdir(tmp_path)  # what a recipe writes goes there

@@ -22,7 +22,7 @@ def demo(
     ] = Path("demo-output"),
     force: options.Force = False,
 ) -> None:
-    """Generate a Gaussian mixture and cluster it; write labels, pictures and a report.
+    """Generate a Gaussian mixture and cluster it; write labels, pictures and an interactive report.
 
     Example: silverbirch demo --rows 200000 -k 50
     """

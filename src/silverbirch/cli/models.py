@@ -27,7 +27,7 @@ from .console import Voice, usage
 from .cutting import CUTS, Cutting
 from .facts import file_facts
 from .outputs import Outputs, columns_beside, input_names
-from .results import write_labels, write_model, write_page, write_record
+from .results import RowsToShow, write_labels, write_model, write_page, write_record
 from .storing import StoredWork, resumable
 from .summary import add_cut, listed, say_clusters, say_suggestion
 
@@ -121,6 +121,23 @@ def report(
     model: ModelFile,
     out: options.Out,
     cutting: Cutting,
+    parsing: groups.Parsing,
+    rows: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="INPUT",
+            rich_help_panel=options.INPUT,
+            help="The rows of the model, to show some of each branch. Can be given several times.",
+        ),
+    ] = None,
+    show: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="A,B,…",
+            rich_help_panel=options.INPUT,
+            help="Columns of --rows to show, of any type: texts, images, ids. Can be given several times.",
+        ),
+    ] = None,
     record: Annotated[
         Path | None,
         typer.Option(
@@ -131,18 +148,25 @@ def report(
     ] = None,
     force: options.Force = False,
 ) -> None:
-    """Write an HTML report: the dendrogram, the rmsd curve, the clusters, and how they were made.
+    """Write a report as one interactive HTML file: the whole dendrogram, the clusters of any cut, how they were made.
 
-    Example: silverbirch report run.sb -o run.html
+    Examples:
+
+      silverbirch report run.sb -o run.html
+
+      silverbirch report run.sb --rows rows.parquet --show title -o run.html
     """
     with usage():
         cutting.check(None)
         outputs = Outputs({"report": out}, force)
-    outputs.check([str(model)] if record is None else [str(model), str(record)])
+        if (show or parsing.given) and not rows:
+            raise ValueError("--show and the options that say how to read files are about rows: add --rows")
+        shown = RowsToShow(rows, show or [], parsing) if rows else None
+    outputs.check(rows or [], [str(model)] if record is None else [str(model), str(record)])
     estimator, state = read_model(model)
     if cutting.is_given:
         _require_number(cutting.apply(estimator))
-    write_page(out, estimator, state, state.record if record is None else _read_record(record))
+    write_page(out, estimator, state, state.record if record is None else _read_record(record), shown)
 
 
 def info(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -11,12 +13,14 @@ from ..model import AggregateModel
 from ..model.labelled import LeafCounter
 from ..pipeline.labelling import Labelling
 from ..pipeline.preparation import Preparation
+from ..pipeline.prepared_source import PreparedSource
 from ..pipeline.provenance import RunState
 from ..pipeline.record import Record
-from ..rows import Position, RowSource
+from ..rows import Position, RowSource, read_chunks
 from ..storage import container
 from ..storage import model as model_in_file
 from ..storage.atomic import new_file
+from . import groups
 from .console import Voice
 from .outputs import input_names
 from .progress import pass_progress
@@ -56,10 +60,31 @@ def write_model(path: Path, model: AggregateModel, state: RunState) -> None:
     container.write(path, "model", *state.added_to(*model_in_file.to_file(model)))
 
 
-def write_page(path: Path, model: AggregateModel, state: RunState, record: dict[str, object]) -> None:
+@dataclass(frozen=True)
+class RowsToShow:
+    """The files of the rows, and the columns of them that a report shows."""
+
+    inputs: list[str]
+    columns: list[str]
+    parsing: groups.Parsing
+
+    def __post_init__(self) -> None:
+        if "-" in self.inputs:
+            raise ValueError("--rows reads the rows twice, but the standard input can be read only once: give files")
+
+    def prepared(self, state: RunState) -> RowSource:
+        """The rows as the model takes them."""
+        chosen: dict[str, Any] = {"columns": state.to_read, "times": state.times, "keep": self.columns or None}
+        return PreparedSource(read_chunks(self.inputs, **chosen, **asdict(self.parsing)), state.preparation)
+
+
+def write_page(
+    path: Path, model: AggregateModel, state: RunState, record: dict[str, object], shown: RowsToShow | None = None
+) -> None:
     from ..report import write_report
 
     how, projected = state.preparation, model._projection is not None  # columns that are mixtures have no names
+    rows = None if shown is None else shown.prepared(state)
     write_report(
         path,
         model,
@@ -67,6 +92,8 @@ def write_page(path: Path, model: AggregateModel, state: RunState, record: dict[
         record=record,
         column_names=None if projected else state.columns,
         inverse_transform=how.undo if how.can_be_undone and not projected else None,
+        rows=rows,
+        show=None if rows is None or not rows.kept else list(rows.kept),
         force=True,
     )
 

@@ -400,6 +400,45 @@ class Dendrogram(MeasuredTree, Saved):
         part.leaves = leaves
         return part
 
+    def ordered(self, order: Any) -> Dendrogram:
+        """Returns the same dendrogram with children exchanged so that its leaves stand in an order from left to right.
+
+        Nodes, leaves, names, features and prototypes keep their numbers.
+
+        Parameters
+        ----------
+        order : int array (m,)
+            The leaves from left to right, those of each branch next to each other, as `leaf_order` returns them.
+
+        Returns
+        -------
+        Dendrogram
+            A dendrogram of its own.
+
+        Raises
+        ------
+        ValueError
+            A leaf is missing, or the order takes the leaves of a branch apart.
+
+        Examples
+        --------
+        >>> import silverbirch as sb
+        >>> X = [[0.0], [5.0], [1.0], [7.0]]
+        >>> dendrogram = sb.Dendrogram(sb.linkage(X, "average"), X)
+        >>> dendrogram.ordered([3, 1, 2, 0]).Z[:, :2].tolist()
+        [[2.0, 0.0], [3.0, 1.0], [5.0, 4.0]]
+        """
+        leaves = np.asarray(order)
+        if leaves.shape != (self.n_leaves,) or leaves.dtype.kind not in "iu":
+            raise ValueError(
+                f"order is {leaves.dtype} of shape {leaves.shape}: the number of each of the {self.n_leaves} leaves is "
+                "needed, as leaf_order returns them"
+            )
+        Z = _core.reordered(self.Z, np.ascontiguousarray(leaves, dtype=np.int64))
+        result = Dendrogram(Z, self.features, names=dict(self.names))
+        result.prototypes, result.leaves = self.prototypes, self.leaves
+        return result
+
     def path(self, leaf: int) -> NodePath:
         """Returns the nodes from a leaf to the root, with their heights and weights.
 

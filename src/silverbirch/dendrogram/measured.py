@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from .. import _core
 from ..checks import Floats, as_count, as_rows
 from ..features import ClusterFeatures
+from ..linkage.matrix import checked_z as checked_z
 from ..wording import parameter
 from .nodes import Hierarchy
 
@@ -187,22 +188,3 @@ class MeasuredTree:
         if self.features is None:
             raise ValueError("the features of the leaves are not known: make the dendrogram by Dendrogram(Z, features)")
         return self.features
-
-
-def checked_z(Z: Any, *, counted: bool = True) -> Floats:
-    """A copy of a linkage matrix; `counted` also checks column 4, which need not be right to draw it."""
-    array = np.array(Z, dtype=np.float64, order="C")
-    if array.ndim != 2 or array.shape[1] != 4:
-        raise ValueError(f"Z has shape {array.shape}: a linkage matrix has four columns")
-    merges = len(array)
-    nodes = array[:, :2]
-    limits = merges + 1 + np.arange(merges)[:, None]
-    if not (
-        np.isfinite(array).all() and (nodes == np.floor(nodes)).all() and (nodes >= 0).all() and (nodes < limits).all()
-    ):
-        raise ValueError("Z is not a linkage matrix: each row must refer to leaves or to rows above it")
-    if len(np.unique(nodes)) != 2 * merges:
-        raise ValueError("Z is not a linkage matrix: each cluster must be merged exactly once")
-    if counted and not np.array_equal(array[:, 3], _core.leaf_counts(array)):
-        raise ValueError("Z is not a linkage matrix: column 4 must count the leaves below each row")
-    return array

@@ -25,7 +25,6 @@ from ..checks import (
     as_rows,
     as_threads,
     as_weights,
-    refused_texts,
 )
 from ..directions import METRICS
 from ..features import ClusterFeatures
@@ -33,6 +32,7 @@ from ..names import Algorithm, CFDistance, Method, Metric, Mode
 from ..progress import Report
 from .distances import full_metric_name, pairwise_distances, require_distances, selected_distances
 from .job import Job, Pairs, core_messages
+from .leaves import Leaves, as_points, condensed_count, require_memory_for_order
 from .matrix import LinkageMatrix, with_prototypes
 from .sparse import cluster_sparse
 from .unit_features import require_unit_rows, unit_centres, unit_points
@@ -40,9 +40,6 @@ from .unit_features import require_unit_rows, unit_centres, unit_points
 # Linkages that depend on the order of the distances alone: any increasing function of the distances gives the same
 # merges.
 _BY_ORDER = ("single", "complete", "minimax")
-
-# scipy's ordering of leaves takes this many numbers for each pair, the distances included: measured.
-_VECTORS_OF_ORDERING = 8
 
 
 def linkage(
@@ -72,7 +69,8 @@ def linkage(
         for sparse points. "euclidean" for cluster features; those of unit rows may also have "cosine" or "correlation".
         Centroid, median and ward need "euclidean".
     optimal_ordering : bool, default False
-        Whether scipy reorders the leaves so that adjacent leaves are similar; slow beyond a thousand objects.
+        Whether to exchange children so that the sum of the distances of adjacent leaves is least. It takes cubic
+        time, about 20 s for 10 000 objects; `leaf_order` also has a fast approximation.
     weights : array (n,), default None
         How often each object counts; None counts each object once. Objects of weight 0 are left out, and the leaves
         are numbered without them.
@@ -154,20 +152,20 @@ def linkage(
         progress,
     )
 
-    y = _as_points(y)
+    y = as_points(y)
     if isinstance(y, ClusterFeatures):
         if weights is not None:
             raise ValueError("cluster features have weights of their own: leave `weights` out")
-        Z, pairs = _cluster_given_features(job, y, metric, mode)
+        Z, leaves = _cluster_given_features(job, y, metric, mode)
     elif hasattr(y, "tocsr"):
-        Z, pairs = cluster_sparse(job, y, metric, weights, mode)
+        Z, leaves = cluster_sparse(job, y, metric, weights, mode)
     elif (array := as_array(y, "y")).ndim == 1:
         if mode != "linkage":
             raise ValueError(f"mode={mode!r} is for points and cluster features; distances have mode='linkage' only")
-        Z, pairs = _cluster_condensed(job, array, weights, keep=optimal_ordering)
+        Z, leaves = _cluster_condensed(job, array, weights, keep=optimal_ordering)
     else:
-        Z, pairs = _cluster_points(job, y, metric, weights, mode)
-    return _optimally_ordered(job, Z, pairs) if optimal_ordering and len(Z) else Z
+        Z, leaves = _cluster_points(job, y, metric, weights, mode)
+    return _optimally_ordered(job, Z, leaves) if optimal_ordering and len(Z) else Z
 
 
 def cluster_features(
@@ -213,17 +211,17 @@ def matching_distance(linkage: str) -> CFDistance:
 # -- cluster features
 
 
-def _cluster_given_features(job: Job, features: ClusterFeatures, metric: Any, mode: str) -> tuple[Floats, Pairs]:
+def _cluster_given_features(job: Job, features: ClusterFeatures, metric: Any, mode: str) -> tuple[Floats, Leaves]:
     features = _with_weight(features)
     if metric == "euclidean":
-        return _cluster_features(job, features, mode), _pairs_of(features.mean, metric)
+        return _cluster_features(job, features, mode), Leaves.of_points(features.mean)
     if metric not in METRICS:
         raise ValueError(f"metric={metric!r} with cluster features: only {', '.join(METRICS)} are defined there")
     if mode == "aggregation":
         _require_euclidean(metric, "mode='aggregation'")
     job.require_unsquared(metric)
     Z = _cluster_features_of_directions(job, features, metric, mode)
-    return Z, lambda report: _half_squares(unit_centres(features).mean, report)
+    return Z, Leaves.of_unit_rows(lambda: unit_centres(features).mean)
 
 
 def _cluster_features(job: Job, features: ClusterFeatures, mode: str) -> Floats:
@@ -252,14 +250,7 @@ def _cluster_features_of_directions(job: Job, features: ClusterFeatures, metric:
 # -- points
 
 
-def _as_points(y: Any) -> Any:
-    """The rows of a data frame, a column of lists, an Arrow table or `read_chunks`; everything else as it is."""
-    from ..rows import is_table, rows_of_table
-
-    return rows_of_table(y) if is_table(y) else y
-
-
-def _cluster_points(job: Job, y: Any, metric: Any, weights: Any, mode: str) -> tuple[Floats, Pairs]:
+def _cluster_points(job: Job, y: Any, metric: Any, weights: Any, mode: str) -> tuple[Floats, Leaves]:
     rows = np.asarray(as_rows(y, name="y"), dtype=np.float64)
     _warn_of_square_distances(rows)
     weight = np.ones(len(rows)) if weights is None else as_weights(weights, len(rows), "weights")
@@ -267,21 +258,21 @@ def _cluster_points(job: Job, y: Any, metric: Any, weights: Any, mode: str) -> t
     del rows  # unit rows take its place
     if mode == "aggregation":
         _require_euclidean(metric, "mode='aggregation'")
-        return _aggregate(job, points), _pairs_of(points.mean, metric)
+        return _aggregate(job, points), Leaves.of_points(points.mean)
     if mode == "centers":
         points = _unweighted(points)
     if metric == "euclidean":
-        return _cluster(job, points, squares=False), _pairs_of(points.mean, metric)
+        return _cluster(job, points, squares=False), Leaves.of_points(points.mean)
     job.require_unsquared(metric)
     if metric in METRICS:
         points = unit_points(points, metric, np.flatnonzero(weight))
-        return _cluster_directions(job, points), lambda report: _half_squares(points.mean, report)
+        return _cluster_directions(job, points), Leaves.of_unit_rows(lambda: points.mean)
     if metric == "sqeuclidean" and LINKAGES[job.method].cf_distance:
         Z = _cluster(job, points, squares=True)
         Z[:, 2] **= 2
-        return Z, _pairs_of(points.mean, metric)
-    pairs = _pairs_of(points.mean, metric)
-    return job.cluster_pairs(pairs, points.weight, f"metric {metric!r} gave"), pairs
+        return Z, Leaves.of_points(points.mean, metric)
+    Z = job.cluster_pairs(_pairs_of(points.mean, metric), points.weight, f"metric {metric!r} gave")
+    return Z, Leaves.of_points(points.mean, metric)
 
 
 def _cluster_directions(job: Job, features: ClusterFeatures) -> Floats:
@@ -313,18 +304,9 @@ def _half_squares(unit_rows: Floats, report: Report | None) -> Floats:
 # -- distances
 
 
-def _cluster_condensed(job: Job, array: NDArray[Any], weights: Any, *, keep: bool) -> tuple[Floats, Pairs]:
+def _cluster_condensed(job: Job, array: NDArray[Any], weights: Any, *, keep: bool) -> tuple[Floats, Leaves]:
     """Leaves the array as it is. `keep`: the distances are needed afterwards."""
-    if len(array) and isinstance(array[0], str):
-        raise refused_texts("y", array[0], paths=False)
-    if array.dtype.kind not in "fiub":
-        raise TypeError(f"distances of type {array.dtype}: only numbers can be clustered")
-    count = round((1 + (1 + 8 * len(array)) ** 0.5) / 2)
-    if len(array) == 0 or count * (count - 1) // 2 != len(array):
-        raise ValueError(
-            f"{len(array)} distances: a condensed vector of n objects has n(n-1)/2; for values of one column pass "
-            "y.reshape(-1, 1)"
-        )
+    count = condensed_count(array)
     weight = np.ones(count) if weights is None else as_weights(weights, count, "weights")
     present = weight > 0
     if not present.any():
@@ -339,7 +321,7 @@ def _cluster_condensed(job: Job, array: NDArray[Any], weights: Any, *, keep: boo
     if not present.all():
         distances, weight = selected_distances(distances, present), weight[present]
     Z = job.cluster_distances(distances.copy() if copied else distances, weight)
-    return Z, lambda report: distances
+    return Z, Leaves.of_distances(distances)
 
 
 def _pairs_of(rows: Floats, metric: Any) -> Pairs:
@@ -395,11 +377,9 @@ def _require_euclidean(metric: Any, what: str) -> None:
         raise ValueError(f"metric={metric!r} with {what}: only 'euclidean' is defined there")
 
 
-def _optimally_ordered(job: Job, Z: Floats, pairs: Pairs) -> Floats:
-    from scipy.cluster.hierarchy import optimal_leaf_ordering
-
-    job.announce_pairs(len(Z) + 1, _VECTORS_OF_ORDERING)
-    with job.report("distances") as report:
-        distances = pairs(report)
-    ordered: Floats = optimal_leaf_ordering(np.asarray(Z), distances)
+def _optimally_ordered(job: Job, Z: Floats, leaves: Leaves) -> Floats:
+    rows: Floats = np.asarray(Z)
+    require_memory_for_order(len(Z) + 1, leaves, "leave optimal_ordering out, or take the order of leaf_order(Z, y)")
+    order = leaves.order(rows, None, job.threads, job.progress)
+    ordered = _core.reordered(rows, order)
     return with_prototypes(ordered, Z.prototypes) if isinstance(Z, LinkageMatrix) else ordered

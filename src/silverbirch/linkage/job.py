@@ -37,6 +37,22 @@ def core_messages() -> Iterator[None]:
         raise type(error)(text) from None
 
 
+def require_free(task: str, needed: int, remedy: str) -> None:
+    """Raises MemoryLimitError if less memory is free than the distances of all pairs need."""
+    available = available_memory()
+    if available is not None and needed > available:
+        raise MemoryLimitError(
+            f"{task} needs {bytes_text(needed)} for the distances of all pairs and "
+            f"{bytes_text(available)} of memory are free: {remedy}"
+        )
+
+
+def available_memory() -> int | None:
+    """The bytes that are free, or else those of the machine; None if the system reports neither."""
+    free = free_memory()
+    return physical_memory() if free is None else free
+
+
 @dataclass(frozen=True)
 class Job:
     """A clustering to be done."""
@@ -69,13 +85,7 @@ class Job:
                 f"{bytes_text(self.max_memory)}: lower {parameter('max_leaves')} to {fitting} or raise "
                 f"{parameter('max_memory')}; {alternatives}"
             )
-        free = free_memory()
-        available = physical_memory() if free is None else free
-        if available is not None and needed > available:
-            raise MemoryLimitError(
-                f"{task} needs {bytes_text(needed)} for the distances of all pairs and "
-                f"{bytes_text(available)} of memory are free: {self.remedy}; {alternatives}"
-            )
+        require_free(task, needed, f"{self.remedy}; {alternatives}")
 
     def require_unsquared(self, metric: Any) -> None:
         """Raises an error, as scipy does, if the linkage is defined on squared Euclidean distances."""

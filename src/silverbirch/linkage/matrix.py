@@ -1,4 +1,4 @@
-"""A linkage matrix with the prototype of each cluster."""
+"""A linkage matrix: checked, and with the prototype of each cluster."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _core
 from ..checks import Floats
 
 
@@ -38,3 +39,22 @@ def with_prototypes(Z: Floats, prototypes: NDArray[np.int64] | None) -> LinkageM
     result = Z.view(LinkageMatrix)
     result.prototypes = prototypes
     return result
+
+
+def checked_z(Z: Any, *, counted: bool = True) -> Floats:
+    """A copy of a linkage matrix; `counted` also checks column 4, which need not be right to draw it."""
+    array = np.array(Z, dtype=np.float64, order="C")
+    if array.ndim != 2 or array.shape[1] != 4:
+        raise ValueError(f"Z has shape {array.shape}: a linkage matrix has four columns")
+    merges = len(array)
+    nodes = array[:, :2]
+    limits = merges + 1 + np.arange(merges)[:, None]
+    if not (
+        np.isfinite(array).all() and (nodes == np.floor(nodes)).all() and (nodes >= 0).all() and (nodes < limits).all()
+    ):
+        raise ValueError("Z is not a linkage matrix: each row must refer to leaves or to rows above it")
+    if len(np.unique(nodes)) != 2 * merges:
+        raise ValueError("Z is not a linkage matrix: each cluster must be merged exactly once")
+    if counted and not np.array_equal(array[:, 3], _core.leaf_counts(array)):
+        raise ValueError("Z is not a linkage matrix: column 4 must count the leaves below each row")
+    return array

@@ -9,7 +9,8 @@ import numpy as np
 
 from .. import _core
 from ..checks import Floats, as_weights
-from .job import Job, Pairs
+from .job import Job
+from .leaves import Leaves
 from .sparse_rows import SPARSE_METRICS, SparseRows, as_csr
 
 _REMEDY = (
@@ -19,8 +20,8 @@ _REMEDY = (
 _ALTERNATIVES = "method='single' needs memory for the rows alone"
 
 
-def cluster_sparse(job: Job, y: Any, metric: Any, weights: Any, mode: str) -> tuple[Floats, Pairs]:
-    """Returns Z and the distances of its leaves, on demand."""
+def cluster_sparse(job: Job, y: Any, metric: Any, weights: Any, mode: str) -> tuple[Floats, Leaves]:
+    """Returns Z and its leaves."""
     if mode == "aggregation":
         raise ValueError("mode='aggregation' with sparse rows: cluster features are dense; use mode='linkage'")
     if metric not in SPARSE_METRICS:
@@ -40,10 +41,11 @@ def cluster_sparse(job: Job, y: Any, metric: Any, weights: Any, mode: str) -> tu
     rows = SparseRows.under(metric, matrix, numbers)
     job = replace(job, remedy=_REMEDY, alternatives=_ALTERNATIVES)
     if job.method == "single" and job.algorithm in ("auto", "mst"):
-        return _by_mst(job, matrix, metric), rows.pairwise_distances
+        return _by_mst(job, matrix, metric), Leaves.of_pairs(rows.pairwise_distances)
     if mode == "centers":
         weight = np.ones_like(weight)
-    return job.cluster_pairs(rows.pairwise_distances, weight, "y has"), rows.pairwise_distances
+    Z = job.cluster_pairs(rows.pairwise_distances, weight, "y has")
+    return Z, Leaves.of_pairs(rows.pairwise_distances)
 
 
 def _by_mst(job: Job, matrix: Any, metric: str) -> Floats:

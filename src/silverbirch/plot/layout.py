@@ -47,9 +47,10 @@ class Layout:
         """The nodes of the dendrogram at the tips, from left to right."""
         return self.nodes[self._hierarchy.leaf_order]
 
-    def positions(self, begin: float = 0.0, step: float = 1.0) -> Floats:
-        """Where each node is drawn: tips one `step` after the other, merges halfway between their children."""
-        x = (begin + step * self.first[: self.n_tips]).tolist()
+    def positions(self, places: Floats | None = None) -> Floats:
+        """Where each node is drawn: merges halfway between their children, the tips at `places` from left to right."""
+        first = self.first[: self.n_tips]
+        x = (first.astype(np.float64) if places is None else places[first]).tolist()
         for left, right in zip(*self.children.T.tolist(), strict=True):
             x.append((x[left] + x[right]) / 2)
         return np.array(x)

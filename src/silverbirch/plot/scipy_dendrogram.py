@@ -251,7 +251,7 @@ class _Links:
         self.nodes = tree.nodes[t:][self.order]
         self.height = Z[self.nodes - n, 2]
         left, right = tree.children[self.order].T
-        x = tree.positions(_STEP / 2, _STEP)
+        x = tree.positions(_STEP / 2 + _STEP * np.arange(t, dtype=np.float64))
         y = np.zeros(len(tree.nodes))
         y[t:] = Z[tree.nodes[t:] - n, 2]
         self.icoord = x[np.column_stack([left, left, right, right])]

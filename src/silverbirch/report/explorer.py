@@ -27,7 +27,7 @@ class Explorer(anywidget.AnyWidget):
     selected : int or None
         The number of the selected node.
     labels : int64 array (n,)
-        The label of each row at the present cut; of each leaf for a dendrogram.
+        The label of each row at the present cut; of each leaf where the rows are not known.
     """
 
     _esm = live.widget_script()
@@ -37,10 +37,12 @@ class Explorer(anywidget.AnyWidget):
     adaptive = traitlets.Int(None, allow_none=True).tag(sync=True)
     selected = traitlets.Int(None, allow_none=True).tag(sync=True)
 
-    def __init__(self, explored: Any, dendrogram: Dendrogram, payload: Payload) -> None:
-        self._explored, self._n_leaves = explored, dendrogram.n_leaves
-        self._adaptive_cuts: list[dict[str, Any]] = payload.header["adaptive"]
-        cut = payload.header["cut"] or {"k": min(dendrogram.n_leaves, 10)}
+    def __init__(self, dendrogram: Dendrogram, payload: Payload, leaf_of_row: Any = None) -> None:
+        """dendrogram : its weights number the clusters"""
+        self._dendrogram, self._leaf_of_row = dendrogram, leaf_of_row
+        self._adaptive_nodes = [payload.arrays[cut["array"]].values for cut in payload.header["adaptive"]]
+        suggested = (payload.header["suggestion"] or {}).get("k") or 10
+        cut = payload.header["cut"] or {"k": min(dendrogram.n_leaves, suggested)}
         super().__init__(
             _style=live.widget_style(),
             _data=payload.text(),
@@ -51,22 +53,25 @@ class Explorer(anywidget.AnyWidget):
     @traitlets.validate("n_clusters")
     def _check_count(self, proposal: Any) -> int | None:
         k: int | None = proposal["value"]
-        if k is not None and not 1 <= k <= self._n_leaves:
-            raise ValueError(f"{parameter('n_clusters', k)}: must be between 1 and the {self._n_leaves} leaves")
+        if k is not None and not 1 <= k <= self._dendrogram.n_leaves:
+            raise ValueError(
+                f"{parameter('n_clusters', k)}: must be between 1 and the {self._dendrogram.n_leaves} leaves"
+            )
         return k
 
     @traitlets.validate("adaptive")
     def _check_adaptive(self, proposal: Any) -> int | None:
         number: int | None = proposal["value"]
-        if number is not None and not 0 <= number < len(self._adaptive_cuts):
-            raise ValueError(f"adaptive={number}: there are {len(self._adaptive_cuts)} adaptive cuts, numbered from 0")
+        if number is not None and not 0 <= number < len(self._adaptive_nodes):
+            raise ValueError(f"adaptive={number}: there are {len(self._adaptive_nodes)} adaptive cuts, numbered from 0")
         return number
 
     @traitlets.validate("selected")
     def _check_node(self, proposal: Any) -> int | None:
         node: int | None = proposal["value"]
-        if node is not None and not 0 <= node < 2 * self._n_leaves - 1:
-            raise ValueError(f"selected={node}: nodes are numbered from 0 to {2 * self._n_leaves - 2}")
+        last = 2 * self._dendrogram.n_leaves - 2
+        if node is not None and not 0 <= node <= last:
+            raise ValueError(f"selected={node}: nodes are numbered from 0 to {last}")
         return node
 
     @traitlets.observe("n_clusters", "adaptive")
@@ -78,9 +83,10 @@ class Explorer(anywidget.AnyWidget):
     @property
     def labels(self) -> NDArray[np.int64]:
         if self.n_clusters is not None:
-            cut = {"n_clusters": self.n_clusters}
+            labels = self._dendrogram.cut(self.n_clusters)
+        elif self.adaptive is None:
+            raise ValueError("n_clusters and adaptive are None: set one of them")
         else:
-            chosen = self._adaptive_cuts[self.adaptive]
-            cut = {"method": chosen["method"], "min_size": chosen["min_size"], "noise": True}
-        labels: NDArray[np.int64] = self._explored.cut(**cut)
-        return labels
+            nodes = self._adaptive_nodes[self.adaptive].astype(np.int64)
+            labels = self._dendrogram._numbered(self._dendrogram._hierarchy.labels_of(nodes))
+        return labels if self._leaf_of_row is None else labels[self._leaf_of_row]

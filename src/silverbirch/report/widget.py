@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..dendrogram import Dendrogram
+from ..dendrogram.suggestion import Suggestion
 from ..model import AggregateModel
 from .clusters import Original, clusters_of
 from .contents import dendrogram_payload, report_payload
+from .given import extras_of_dendrogram, extras_of_model
 from .pipelines import parts_of
 
 if TYPE_CHECKING:
@@ -23,6 +25,10 @@ def explore(
     title: str = "silverbirch",
     column_names: Sequence[str] | None = None,
     inverse_transform: Original | None = None,
+    rows: Any = None,
+    show: Any = None,
+    coordinates: Any = None,
+    suggest: bool | Suggestion | None = None,
 ) -> Explorer:
     """Returns the interactive page as a widget for notebooks.
 
@@ -39,13 +45,17 @@ def explore(
         A name for each column; None for the names that the model or the pipeline was fitted with.
     inverse_transform : function, default None
         Takes an array of centres, returns them in the units to show; None for that of the pipeline.
+    rows, show, coordinates, suggest : optional
+        Rows that stand for branches, the places of the scatter, and suggested numbers of clusters, as in
+        `write_report`; `rows` and `suggest` are for models alone, and values and places of a dendrogram are those of
+        its leaves.
 
     Returns
     -------
     Explorer
         A widget with `n_clusters` (int, or None at an adaptive cut), `adaptive` (the number of the adaptive cut, or
         None), `selected` (the number of a node, or None), and `labels`, the label of each row at the present cut; of
-        each leaf for a dendrogram.
+        each leaf where the rows are not known.
 
     Raises
     ------
@@ -67,12 +77,14 @@ def explore(
         from .explorer import Explorer
     except ImportError:
         raise ImportError("explore needs anywidget: pip install 'silverbirch[widget]'") from None
+    names = None if column_names is None else list(column_names)
     if isinstance(model, Dendrogram):
-        names = None if column_names is None else list(column_names)
-        return Explorer(model, model, dendrogram_payload(model, title, names))
+        extras = extras_of_dendrogram(model, show, coordinates)
+        return Explorer(model, dendrogram_payload(model, title, names, extras))
     last, known_names, known_inverse = parts_of(model)
-    names = known_names if column_names is None else list(column_names)
     original = inverse_transform or known_inverse
-    clusters = clusters_of(last, names, original)
+    clusters = clusters_of(last, known_names if names is None else names, original)
     dendrogram = Dendrogram(last.linkage_matrix_, last._leaves(), names=last.dendrogram_.names)
-    return Explorer(last, dendrogram, report_payload(last, dendrogram, clusters, title, original))
+    extras = extras_of_model(model, last, rows, show, coordinates, suggest)
+    payload = report_payload(last, dendrogram, clusters, title, original, extras)
+    return Explorer(last.dendrogram_, payload, extras.leaf_of_row)

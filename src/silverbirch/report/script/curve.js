@@ -1,7 +1,7 @@
 // The rmsd for every number of clusters, on a logarithmic axis. A click or a drag chooses k.
 import { h } from "./dom.js";
 import { count, counted, decimalsFor, number } from "./format.js";
-import { button, onWidth, section } from "./parts.js";
+import { button, onWidth, quiet, section } from "./parts.js";
 
 const [LEFT, RIGHT, TOP, BOTTOM] = [48, 12, 30, 270]; // edges of the plot, in pixels
 const CURVE_POINTS = 300;
@@ -15,12 +15,6 @@ export function votesByCount(suggestion) {
   const found = new Map(suggestion?.k ? [[suggestion.k, ["suggested"]]] : []);
   for (const [name, k] of Object.entries(suggestion?.votes ?? {})) if (k) found.set(k, [...(found.get(k) ?? []), name]);
   return [...found].sort(([a], [b]) => a - b).map(([k, names]) => ({ k, names }));
-}
-
-/** The number of clusters after a key; undefined for keys that do not change it. */
-export function countAfter(key, k, n) {
-  const near = { ArrowRight: k + 1, ArrowUp: k + 1, ArrowLeft: k - 1, ArrowDown: k - 1, Home: 1, End: n };
-  return { ...near, PageUp: Math.ceil(k * 1.25), PageDown: Math.floor(k / 1.25) }[key];
 }
 
 /** @param {object} view */
@@ -87,7 +81,8 @@ export function curvePanel(view) {
   picture.addEventListener("pointerdown", drag);
   picture.addEventListener("pointermove", drag);
   picture.addEventListener("keydown", (event) => {
-    const next = countAfter(event.key, view.partition().k, n);
+    const { k } = view.partition();
+    const next = { ArrowRight: k + 1, ArrowUp: k + 1, ArrowLeft: k - 1, ArrowDown: k - 1, Home: 1, End: n }[event.key];
     if (next === undefined) return;
     event.preventDefault();
     event.stopPropagation();
@@ -98,7 +93,7 @@ export function curvePanel(view) {
   const reason = suggestion?.reason && ` ${suggestion.k ? "Suggested" : "No clear suggestion"}: ${suggestion.reason.split(" (")[0]}.`;
   const list = votes.map(({ k, names }) => h("li", {}, button(`k = ${count(k)}`, () => choose(k)), " ", names.join(", ")));
   return {
-    element: section("curve", "Number of clusters", picture, h("p", { class: "quiet" }, what, reason), h("ul", {}, list)),
+    element: section("curve", "Number of clusters", picture, quiet(what, reason), h("ul", {}, list)),
     update: (state, changed) => changed.has("cut") && mark(),
   };
 }

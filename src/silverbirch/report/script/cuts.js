@@ -1,4 +1,5 @@
 // Cuts of the dendrogram into clusters. A cluster is a node; its label is its rank by weight, as Python numbers them.
+import { firstWhere } from "./paths.js";
 import { COLOURS } from "./tree.js";
 
 /**
@@ -30,36 +31,37 @@ class Partition {
   /** The heaviest clusters in the order of their labels, without sorting all of them. */
   largest(count = Infinity) {
     if (this.top?.length >= Math.min(count, this.k)) return this.top.slice(0, count);
-    const best = count >= this.k ? this.#sorted() : this.#best(count);
+    const best = count < this.k ? this.#best(count) : this.#ranked([...this.nodes()]);
     this.top = best.map((node, label) => ({ node, label }));
     return this.top.slice();
   }
 
-  #sorted() {
-    return Array.from(this.nodes()).sort((a, b) => (this.before(a, b) ? -1 : 1));
+  #ranked(nodes) {
+    return nodes.sort((a, b) => (this.before(a, b) ? -1 : 1));
   }
 
   #best(count) {
-    const best = [];
-    const nodes = this.nodes();
+    const { absorbed } = this.tree, nodes = this.nodes(), weight = new Float64Array(this.k);
+    // The weight of the last of them first, from the heavy end: what weighs less need not be compared.
+    const heaviest = [];
     for (let i = nodes.length - 1; i >= 0; i--) {
-      if (best.length < count || this.before(nodes[i], best[count - 1])) {
-        best.splice(this.#rank(best, nodes[i]), 0, nodes[i]);
-        if (best.length > count) best.pop();
-      }
+      weight[i] = absorbed[nodes[i]];
+      if (heaviest.length === count && weight[i] <= heaviest[0]) continue;
+      heaviest.splice(lowerBound(heaviest, weight[i]), 0, weight[i]);
+      if (heaviest.length > count) heaviest.shift();
+    }
+    const least = heaviest[0] * (1 - 1e-9), best = [];
+    for (let i = 0; i < nodes.length; i++) {
+      if (weight[i] < least || (best.length === count && !this.before(nodes[i], best[count - 1]))) continue;
+      best.splice(this.#rank(best, nodes[i]), 0, nodes[i]);
+      if (best.length > count) best.pop();
     }
     return best;
   }
 
   /** How many of the ranked nodes come before v, or are v. */
   #rank(ranked, v) {
-    let from = 0, to = ranked.length;
-    while (from < to) {
-      const middle = (from + to) >>> 1;
-      if (this.before(v, ranked[middle])) to = middle;
-      else from = middle + 1;
-    }
-    return from;
+    return firstWhere(0, ranked.length, (i) => this.before(v, ranked[i]));
   }
 
   labelOf(v) {
@@ -68,7 +70,7 @@ class Partition {
 
   /** The labels of some clusters, in one pass over all clusters; -1 for a node that is none. */
   labelsOf(nodes) {
-    const ranked = nodes.filter((v) => this.has(v)).sort((a, b) => (this.before(a, b) ? -1 : 1));
+    const ranked = this.#ranked(nodes.filter((v) => this.has(v)));
     const label = new Map();
     if (ranked.length) {
       const between = new Uint32Array(ranked.length + 1);
@@ -188,11 +190,5 @@ class AdaptiveCut extends Partition {
 
 /** The number of ascending values below `least`. */
 export function lowerBound(values, least) {
-  let from = 0, to = values.length;
-  while (from < to) {
-    const middle = (from + to) >>> 1;
-    if (values[middle] < least) from = middle + 1;
-    else to = middle;
-  }
-  return from;
+  return firstWhere(0, values.length, (i) => values[i] >= least);
 }

@@ -8,6 +8,7 @@ import { heightScale, lowHeight } from "./scales.js";
 import { inWords, toolbar } from "./toolbar.js";
 
 const FEWEST = 4; // leaves in the narrowest window
+const MANY = 20_000; // clusters: labels wait until the line is let go
 const ROOM = 1.05; // of the height of the uppermost merge: the upper edge
 const HELP =
   "Click a branch to look into it, the strip below to select a cluster; drag the line to cut. " +
@@ -84,7 +85,8 @@ class DendrogramPanel {
   draw() {
     const { clientWidth: width, clientHeight: height } = this.stage, { scale, side } = this.store.state;
     if (!this.shown || !width) return;
-    const frame = { ...this.shown, side, width, height, scale: heightScale(scale, this.shown.top, this.low) };
+    const hurried = this.dragged !== undefined && this.view.partition().k > MANY;
+    const frame = { ...this.shown, side, width, height, hurried, scale: heightScale(scale, this.shown.top, this.low) };
     this.geometry = geometryOf(frame);
     this.drawn = paint(this.canvas, this.view, this.geometry, frame);
     this.#placeLine();
@@ -196,7 +198,8 @@ class DendrogramPanel {
   drag(point) {
     this.dragged = point ? Math.min(1, Math.max(0, this.geometry.at(point).t)) : undefined;
     if (point) this.view.cutInto(this.tree.cutOfHeight(this.geometry.scale.height(this.dragged)));
-    this.#placeLine();
+    if (point) this.#placeLine();
+    else this.draw();
   }
 }
 

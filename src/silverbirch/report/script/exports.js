@@ -32,7 +32,7 @@ export function labelsCsv(view, rowLeaf) {
 
 /** @param {object} view */
 export function exportsPanel(view) {
-  const { header, arrays } = view.data, code = h("code", { tabindex: 0 }), said = h("span", { class: "quiet", role: "status" });
+  const { header, arrays } = view.data, code = h("code", { tabindex: 0 }), said = h("span", { role: "status" });
   const saves = [["Table of clusters", "clusters", () => ["\ufeff", ...tableCsv(view)]], ["Labels of leaves", "leaves", () => labelsCsv(view)]]; // the mark tells Excel that it is UTF-8
   if (arrays.row_leaf) saves.push(["Labels of rows", "rows", () => labelsCsv(view, arrays.row_leaf)]);
   const copy = async () => {

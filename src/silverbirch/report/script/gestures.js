@@ -48,7 +48,7 @@ export function listen(stage, line, panel) {
     if (pointers.delete(event.pointerId) && event.type === "pointerup" && moved <= STILL) panel.click(point(event), event);
     if (pointers.size) moved = Infinity; // the rest of a pinch is no click
   });
-  on("pointerleave", () => panel.hover(null));
+  on("pointerleave", (event) => event.pointerType === "mouse" && panel.hover(null));
 
   // A page that is being scrolled goes on scrolling when the tree comes under the pointer.
   addEventListener("scroll", () => (scrolled = performance.now()), { passive: true });

@@ -3,19 +3,17 @@ import { h } from "./dom.js";
 
 /** The texts of a representative. */
 export function itemTexts({ representatives: { kinds } }, { values }) {
-  return values.filter((value, i) => kinds[i] !== "image" && value !== null && value !== "").map(String);
+  return values.filter((value, i) => kinds[i] !== "image" && value).map(String);
 }
 
-/** The representatives of a branch in a cell: pictures, first texts, and further ones in a quieter tone. */
-export function itemsCell(view, node, most) {
-  const { header } = view.data;
-  const { kinds } = header.representatives;
-  const shown = view.representatives(node).slice(0, most).map((item) => {
+/** The representatives of a branch as a cell: pictures, first texts, and further ones in a quieter tone. */
+export function itemsCell(view, node) {
+  const { header } = view.data, { kinds } = header.representatives;
+  const items = view.representatives(node).map((item) => {
     const [first, ...others] = itemTexts(header, item);
-    const pictures = item.values.filter((value, i) => kinds[i] === "image" && /^data:image\//.test(value));
-    const alt = first ?? `row ${item.row}`;
-    const texts = [h("bdi", {}, first), others.length > 0 && [" ", h("small", {}, h("bdi", {}, others.join(", ")))]];
-    return h("span", { title: [first, ...others].join(", ") }, pictures.map((src) => h("img", { src, alt })), texts);
+    const pictures = item.values.filter((value, i) => kinds[i] === "image" && value?.startsWith("data:image/"));
+    const shown = pictures.map((src) => h("img", { src, alt: first ?? `row ${item.row}` }));
+    return h("span", { title: [first, ...others].join(", ") }, shown, h("bdi", {}, first), " ", h("small", {}, others.join(", ")));
   });
-  return h("td", { class: `items ${kinds.includes("image") ? "pictures" : "texts"}` }, shown);
+  return h("td", { class: kinds.includes("image") ? "items pictures" : "items" }, items);
 }

@@ -41,10 +41,10 @@ export function lineOf(tree, cut, { of }) {
 }
 
 /**
- * Paints a frame.
+ * Paints a frame; if `hurried`, without labels.
  * @returns {number[]} the nodes drawn
  */
-export function paint(canvas, view, geometry, { width, height, root }) {
+export function paint(canvas, view, geometry, { width, height, root, hurried }) {
   const sharpness = globalThis.devicePixelRatio || 1;
   const [wide, high] = [width, height].map((size) => Math.round(size * sharpness));
   if (canvas.width !== wide || canvas.height !== high) Object.assign(canvas, { width: wide, height: high });
@@ -66,7 +66,7 @@ export function paint(canvas, view, geometry, { width, height, root }) {
   paintAxis(brush, geometry);
   paintMarked(brush, geometry, view);
   const drawn = paintBranches(brush, geometry, view, root);
-  paintClusters(brush, geometry, view);
+  paintClusters(brush, geometry, view, hurried);
   if (geometry.names) paintLeafNames(brush, geometry, view);
   return drawn;
 }
@@ -128,7 +128,7 @@ function paintBranches({ context, ink, sharpness }, geometry, { tree, partition 
 }
 
 /** The clusters below the leaves: a strip of their colours; labels, and names or rows, where there is room. */
-function paintClusters({ context, ink, palette, write }, { upright, along, base, names, ...geometry }, { tree, partition, store, name }) {
+function paintClusters({ context, ink, palette, write }, { upright, along, base, names, ...geometry }, { tree, partition, store, name }, hurried) {
   const cut = partition(), { selected, compared } = store.state;
   const runs = runsOf(tree, cut, geometry).map(({ node, from, to }) => ({ node, a: along(from), b: along(to) }));
   for (const { node, a, b } of runs) {
@@ -138,13 +138,13 @@ function paintClusters({ context, ink, palette, write }, { upright, along, base,
     context.fillStyle = palette.ink;
     if (node >= 0 && (node === selected || node === compared)) context.fillRect(a, base + STRIP + 4, b - a, 2);
   }
-  const wide = runs.filter(({ node, a, b }) => node >= 0 && b - a >= 13);
+  const wide = runs.filter(({ node, a, b }) => !hurried && node >= 0 && b - a >= 13); // labels need a pass over all clusters
   const labels = cut.labelsOf(wide.map(({ node }) => node));
   const d = base + STRIP + names + 13;
   wide.forEach(({ node, a, b }, i) => {
     const label = String(labels[i]), rows = count(tree.weight[node]), middle = (a + b) / 2;
     const room = upright ? (b - a) / LETTER : 15;
-    if (label.length > room + 1) return;
+    if (label.length > room + 0.5) return;
     context.font = `600 ${FONT}`;
     write(label, middle, d, palette.ink, upright ? "center" : "left");
     context.font = FONT;

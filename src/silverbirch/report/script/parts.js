@@ -23,6 +23,21 @@ export function scrolling(name, ...children) {
   return h("div", { class: "scroll", role: "region", tabindex: 0, "aria-label": name }, children);
 }
 
+/** A sentence in a quiet tone. */
+export function quiet(...children) {
+  return h("p", { class: "quiet" }, children);
+}
+
+/** The head of a row of a table. */
+export function rowHead(...children) {
+  return h("th", { scope: "row" }, children);
+}
+
+/** A cell with a number. */
+export function figure(text) {
+  return h("td", { class: "figure" }, text);
+}
+
 /** A disc in the colour of a branch: that of its cluster; grey if it is in none or has several. */
 export function swatch(view, node) {
   const cut = view.partition(), top = cut.topOf(node);
@@ -48,25 +63,27 @@ export function toggle({ store }, node) {
 }
 
 /**
- * A panel that is filled again when one of these keys of the state changes, but at most ten times a second.
+ * A panel that is filled again when one of these keys of the state changes: at most ten times a second, less often if it
+ * takes long or cannot be seen, so that others can follow a drag.
  * @param {HTMLElement} element
  * @param {string[]} keys
  * @param {function()} fill
  */
 export function filled(element, keys, fill) {
-  const soon = throttled(fill, 100);
+  const soon = throttled(fill, () => (element.getBoundingClientRect().top < innerHeight ? 100 : 500));
   return { element, update: (state, changed) => keys.some((key) => changed.has(key)) && soon() };
 }
 
-/** Calls `work` at most once in so many milliseconds, and once after the last request. */
+/** Calls `work` in a while, after the last request too; a pause of so many milliseconds, or longer if the work took long. */
 export function throttled(work, milliseconds) {
-  let timer = 0, last = -Infinity;
+  let timer = 0, next = 0;
   return () => {
     timer ||= setTimeout(() => {
       timer = 0;
+      const start = performance.now();
       work();
-      last = performance.now();
-    }, last + milliseconds - performance.now());
+      next = Math.max(start + milliseconds(), start + 6 * (performance.now() - start));
+    }, next - performance.now());
   };
 }
 

@@ -13,89 +13,76 @@ const BLOCK = 32;
  */
 export class Paths {
   constructor({ n, root, left, right, parent, count }) {
-    const size = 2 * n - 1;
-    Object.assign(this, { root, parent });
-    this.order = new Uint32Array(size);
-    this.place = new Uint32Array(size);
-    this.head = new Uint32Array(size);
-    this.end = new Uint32Array(size);
-    this.light = new Int32Array(size);
-    let place = 0;
-    const waiting = [root];
+    const [order, place, head, end] = Array.from({ length: 4 }, () => new Uint32Array(2 * n - 1));
+    const light = new Int32Array(2 * n - 1), waiting = [root];
+    let next = 0;
     while (waiting.length) {
-      const head = waiting.pop();
-      let v = head;
-      for (; ; place++) {
-        this.order[place] = v;
-        this.place[v] = place;
-        this.head[v] = head;
+      const upper = waiting.pop();
+      for (let v = upper; ; next++) {
+        order[next] = v;
+        place[v] = next;
+        head[v] = upper;
         if (v < n) break;
-        const l = left[v - n], r = right[v - n];
-        const heavyLeft = count[l] >= count[r];
-        this.light[place] = heavyLeft ? count[r] : -count[l];
+        const l = left[v - n], r = right[v - n], heavyLeft = count[l] >= count[r];
+        light[next] = heavyLeft ? count[r] : -count[l];
         waiting.push(heavyLeft ? r : l);
         v = heavyLeft ? l : r;
       }
-      this.end[head] = ++place;
+      end[upper] = ++next;
     }
-    this.leftLevels = maxima(this.light, -1);
-    this.rightLevels = maxima(this.light, 1);
+    Object.assign(this, { root, parent, order, place, head, end, light });
+    this.widest = { [-1]: maxima(light, -1), 1: maxima(light, 1) };
   }
 
   /** The uppermost ancestor of v (or v) that passes; `test` must hold from v up to it and for none above it. */
   highest(v, test) {
-    let head = this.head[v];
-    while (head !== this.root && test(this.parent[head])) {
-      v = this.parent[head];
-      head = this.head[v];
-    }
-    return this.order[this.firstPlace(this.place[head], this.place[v], test)];
+    const { head, parent, place, root } = this;
+    while (head[v] !== root && test(parent[head[v]])) v = parent[head[v]];
+    return this.order[this.firstPlace(place[head[v]], place[v], test)];
   }
 
   /** The first place from `from` on whose node passes, `to` if none before it does; nodes below a passing one pass too. */
   firstPlace(from, to, test) {
-    while (from < to) {
-      const middle = (from + to) >>> 1;
-      if (test(this.order[middle])) to = middle;
-      else from = middle + 1;
-    }
-    return from;
+    return firstWhere(from, to, (i) => test(this.order[i]));
   }
 
   /** The first place in [from, to) whose light child is on this side (-1 left, 1 right) with at least `least` leaves; else `to`. */
   nextLight(from, to, side, least) {
-    const levels = side < 0 ? this.leftLevels : this.rightLevels;
-    const { light } = this;
-    let level = -1;
-    let i = from;
+    const levels = this.widest[side];
+    let i = from, level = -1; // block i of a level; level -1 are the places
     while (i * BLOCK ** (level + 1) < to) {
-      if ((level < 0 ? side * light[i] : levels[level][i]) >= least) {
+      if ((level < 0 ? side * this.light[i] : levels[level][i]) >= least) {
         if (level < 0) return i;
         level--;
         i *= BLOCK;
       } else {
-        i++;
-        while (level + 1 < levels.length && i % BLOCK === 0) {
-          i /= BLOCK;
-          level++;
-        }
+        for (i++; level + 1 < levels.length && i % BLOCK === 0; level++) i /= BLOCK;
       }
     }
     return to;
   }
 }
 
-/** Maxima of side * values over blocks, over blocks of blocks, and so on. */
-function maxima(values, side) {
+/** The first i in [from, to) that passes, else `to`; all after a passing one must pass. */
+export function firstWhere(from, to, passes) {
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if (passes(middle)) to = middle;
+    else from = middle + 1;
+  }
+  return from;
+}
+
+/** Maxima of sign * values over blocks, over blocks of blocks, and so on. */
+function maxima(values, sign) {
   const levels = [];
-  for (let below = values, sign = side; below.length > 1; sign = 1) {
+  for (let below = values; below.length > 1; sign = 1) {
     const above = new Int32Array(Math.ceil(below.length / BLOCK));
     for (let i = 0; i < below.length; i++) {
       const block = Math.floor(i / BLOCK);
-      if (sign * below[i] > above[block]) above[block] = sign * below[i];
+      above[block] = Math.max(above[block], sign * below[i]);
     }
-    levels.push(above);
-    below = above;
+    levels.push((below = above));
   }
   return levels;
 }

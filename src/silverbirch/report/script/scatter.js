@@ -1,14 +1,14 @@
 // The scatter of the leaves, or of the uppermost branches: discs on a canvas, coloured by the present cut.
 import { h } from "./dom.js";
-import { count, counted } from "./format.js";
+import { count } from "./format.js";
 import { itemTexts } from "./items.js";
 import { colours, onTheme } from "./palette.js";
-import { called, noteAt, onWidth, section, toggle, unit } from "./parts.js";
+import { called, noteAt, onWidth, quiet, section, toggle, unit } from "./parts.js";
 
 const SCATTER_HEIGHT = 300;
 const SCATTER_EDGE = 12;
 const COVERED = 0.12; // the share of the picture that discs would cover if none overlapped
-const LARGEST_DISC = 9;
+const LARGEST_DISC = 9, SMALL_DISC = 1.5;
 const REACH = 12; // pixels from the pointer to the disc that it means
 
 /**
@@ -33,7 +33,7 @@ export function clustersOfPoints({ root, parent }, nodes, isCluster) {
 export function scatterPanel(view) {
   const { tree, store } = view, { header, arrays } = view.data, nodes = arrays.scatter_node;
   if (!nodes) return null;
-  const canvas = h("canvas", { role: "img" });
+  const canvas = h("canvas", { role: "img", "aria-label": "Scatter of the leaves in the colours of their clusters" });
   const note = h("div", { class: "note", hidden: true });
   const order = nodes.map((_, i) => i).sort((a, b) => tree.weight[nodes[b]] - tree.weight[nodes[a]]); // small discs on top
   let discs = { width: 0 }, clusters = [];
@@ -43,17 +43,10 @@ export function scatterPanel(view) {
     const cut = view.partition(), { selected } = store.state, { branch, noise } = colours();
     clusters = clustersOfPoints(tree, nodes, (node) => cut.has(node));
     const chosen = (node) => selected === null || tree.isWithin(node, selected) || tree.isWithin(selected, node);
-    const groups = new Map([[false, new Map()], [true, new Map()]]); // points by colour, faint ones first
-    for (const i of order) {
-      // A point that consists of several clusters of a level cut has its own colour, which is that of the largest.
-      const colour = clusters[i] >= 0 ? branch[cut.colourOf(clusters[i])] : store.state.cut.k ? branch[tree.colour[nodes[i]]] : noise;
-      const group = groups.get(chosen(nodes[i]));
-      if (group.has(colour)) group.get(colour).push(i);
-      else group.set(colour, [i]);
-    }
-    drawDiscs(canvas, groups, discs);
-    const points = counted(nodes.length, "point", "points");
-    canvas.setAttribute("aria-label", `Scatter of ${points} in the colours of ${counted(cut.k, "cluster", "clusters")}.`);
+    // A point that consists of several clusters of a level cut has its own colour, which is that of the largest.
+    const own = store.state.cut.k ? (node) => tree.colour[node] : () => branch.length;
+    const colourOf = (i) => (clusters[i] < 0 ? own(nodes[i]) : cut.colourOf(clusters[i]));
+    drawDiscs(canvas, discs, order, [...branch, noise], colourOf, (i) => (chosen(nodes[i]) ? 191 : 31));
   }
 
   function under(event) {
@@ -87,7 +80,7 @@ export function scatterPanel(view) {
   const what = nodes.length < header.n ? `The uppermost ${count(nodes.length)} branches` : "The leaves";
   const caption = `${what}; areas follow the ${unit(view)}.${across ? ` Across: ${across}. Up: ${up}.` : ""}`;
   return {
-    element: section("scatter", "Scatter", h("div", { class: "plot" }, canvas, note), h("p", { class: "quiet" }, caption)),
+    element: section("scatter", "Scatter", h("div", { class: "plot" }, canvas, note), quiet(caption)),
     update: (state, changed) => (changed.has("cut") || changed.has("selected")) && draw(),
   };
 }
@@ -108,31 +101,32 @@ function placedDiscs({ tree, data: { header: { scatter }, arrays } }, width) {
   };
 }
 
-function drawDiscs(canvas, groups, { width, x, y, radius }) {
-  const ratio = Math.min(2, devicePixelRatio), context = canvas.getContext("2d");
+/** Draws discs, large ones first. Of small ones there may be many: they are squares, written to the pixels themselves. */
+function drawDiscs(canvas, { width, x, y, radius }, order, palette, colourOf, alphaOf) {
+  const ratio = Math.min(2, devicePixelRatio), context = canvas.getContext("2d", { willReadFrequently: true });
   canvas.width = width * ratio;
   canvas.height = SCATTER_HEIGHT * ratio;
-  context.scale(ratio, ratio);
-  for (const [chosen, group] of groups) {
-    context.globalAlpha = chosen ? 0.75 : 0.12;
-    for (const [colour, points] of group) {
-      context.fillStyle = colour;
-      for (const i of points) {
-        const r = radius[i];
-        if (r < 1.5) context.fillRect(x[i] - r, y[i] - r, 2 * r, 2 * r);
-        else {
-          context.beginPath();
-          context.arc(x[i], y[i], r, 0, 7);
-          context.fill();
-        }
-      }
-    }
+  const large = order.filter((i) => radius[i] >= SMALL_DISC);
+  for (const i of large) {
+    context.beginPath();
+    context.arc(x[i] * ratio, y[i] * ratio, radius[i] * ratio, 0, 7);
+    context.fillStyle = palette[colourOf(i)];
+    context.globalAlpha = alphaOf(i) / 255;
+    context.fill();
   }
+  const image = context.getImageData(0, 0, canvas.width, canvas.height), pixels = new Uint32Array(image.data.buffer);
+  const turned = palette.map((hex) => Number.parseInt(hex.slice(5) + hex.slice(3, 5) + hex.slice(1, 3), 16)); // blue, green, red
+  for (let place = large.length; place < order.length; place++) {
+    const i = order[place], side = Math.round(2 * radius[i] * ratio);
+    const pixel = (alphaOf(i) << 24) | turned[colourOf(i)];
+    const begin = Math.round(y[i] * ratio) * image.width + Math.round(x[i] * ratio);
+    for (let row = 0; row < side; row++) for (let at = 0; at < side; at++) pixels[begin + row * image.width + at] = pixel;
+  }
+  context.putImageData(image, 0, 0);
 }
 
 function discText(view, node, cluster) {
   const { tree } = view, [item] = view.representatives(node);
-  const what = node === cluster ? [] : [called(view, node, -1)];
-  const size = `${count(tree.weight[node])} ${unit(view)}`;
-  return [cluster < 0 ? "in no cluster" : called(view, cluster), ...what, size, ...(item ? itemTexts(view.data.header, item).slice(0, 1) : [])];
+  const what = [cluster < 0 ? "in no cluster" : called(view, cluster), called(view, node, -1), `${count(tree.weight[node])} ${unit(view)}`];
+  return item ? [...what, itemTexts(view.data.header, item)[0]] : what;
 }

@@ -57,11 +57,11 @@ export function searchPanel(view) {
   const combobox = { role: "combobox", "aria-label": "Search", "aria-controls": "found", "aria-autocomplete": "list", autocomplete: "off" };
   const input = h("input", { type: "search", placeholder: "Search names, texts, clusters", input: () => lookSoon(), keydown, blur: close, ...combobox });
   const list = h("ul", { id: "found", role: "listbox", "aria-label": "Found" });
-  let entries = null, found = [], active = 0;
+  let entries = null, found = [], active = 0, query = "";
   close();
 
   function look() {
-    const query = input.value;
+    query = input.value;
     store.set({ query });
     entries ??= searchEntries(view);
     found = [...numbered(view, query), ...searched(entries, query, tree.weight)];
@@ -70,7 +70,7 @@ export function searchPanel(view) {
     input.setAttribute("aria-expanded", !list.hidden);
     highlight(0);
   }
-  const lookSoon = throttled(look, 60);
+  const lookSoon = throttled(look, () => 60);
 
   function option({ text, node }, place) {
     const top = view.partition().topOf(node), size = `${count(tree.weight[node])} ${unit(view)}`;
@@ -112,7 +112,7 @@ export function searchPanel(view) {
   return {
     element: h("search", { class: "panel search" }, input, list),
     update(state) {
-      if (input.value !== state.query) input.value = state.query;
+      if (query !== state.query) input.value = query = state.query; // from the address, not from this field
     },
   };
 }

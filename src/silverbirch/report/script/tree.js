@@ -1,5 +1,5 @@
 // The dendrogram: typed arrays over nodes 0…2n-2. Nodes below n are leaves; node n+i is row i of the linkage matrix.
-import { Paths } from "./paths.js";
+import { firstWhere, Paths } from "./paths.js";
 
 /** Number of colours that clusters cycle through. */
 export const COLOURS = 10;
@@ -28,44 +28,37 @@ export class Tree {
   }
 
   #join(boundary) {
-    const { n, leaf } = this;
-    const size = 2 * n - 1;
-    this.left = new Uint32Array(n - 1);
-    this.right = new Uint32Array(n - 1);
-    this.parent = new Int32Array(size).fill(-1);
-    this.first = new Uint32Array(size);
-    this.count = new Uint32Array(size).fill(1, 0, n);
-    this.x = new Float64Array(size);
-    this.lowest = new Uint32Array(size);
+    const { n, leaf } = this, size = 2 * n - 1;
+    const left = new Uint32Array(n - 1), right = new Uint32Array(n - 1), parent = new Int32Array(size).fill(-1);
+    const first = new Uint32Array(size), count = new Uint32Array(size).fill(1, 0, n), lowest = new Uint32Array(size);
+    const x = new Float64Array(size);
     const begins = Uint32Array.from(leaf), ends = Uint32Array.from(leaf); // the branch that begins or ends at a position
     for (let p = 0; p < n; p++) {
-      this.first[leaf[p]] = p;
-      this.x[leaf[p]] = p + 0.5;
-      this.lowest[p] = p;
+      first[leaf[p]] = p;
+      x[leaf[p]] = p + 0.5;
+      lowest[p] = p;
     }
     for (let i = 0, v = n; i < n - 1; i++, v++) {
-      const l = ends[boundary[i]], r = begins[boundary[i] + 1];
-      this.left[i] = l;
-      this.right[i] = r;
-      this.parent[l] = this.parent[r] = v;
-      const first = (this.first[v] = this.first[l]);
-      const count = (this.count[v] = this.count[l] + this.count[r]);
-      this.x[v] = (this.x[l] + this.x[r]) / 2;
-      this.lowest[v] = Math.min(this.lowest[l], this.lowest[r]);
-      begins[first] = ends[first + count - 1] = v;
+      const l = (left[i] = ends[boundary[i]]), r = (right[i] = begins[boundary[i] + 1]);
+      parent[l] = parent[r] = v;
+      first[v] = first[l];
+      count[v] = count[l] + count[r];
+      x[v] = (x[l] + x[r]) / 2;
+      lowest[v] = Math.min(lowest[l], lowest[r]);
+      begins[first[v]] = ends[first[v] + count[v] - 1] = v;
     }
+    Object.assign(this, { left, right, parent, first, count, x, lowest });
   }
 
-  #measure(rowHeight) {
-    const { n, left, right } = this;
-    this.height = new Float32Array(2 * n - 1);
-    this.height.set(rowHeight, n);
-    this.top = Float32Array.from(this.height);
-    this.level = Float32Array.from(rowHeight); // ascends also where centroids make a merge lower than one before it
+  #measure(rows) {
+    const { n, left, right } = this, height = new Float32Array(2 * n - 1);
+    height.set(rows, n);
+    const top = height.slice(), level = rows.slice(); // levels ascend also where centroids make a merge lower than one before it
     for (let i = 0; i < n - 1; i++) {
-      this.top[n + i] = Math.max(rowHeight[i], this.top[left[i]], this.top[right[i]]);
-      if (i && this.level[i] < this.level[i - 1]) this.level[i] = this.level[i - 1];
+      top[n + i] = Math.max(rows[i], top[left[i]], top[right[i]]);
+      if (level[i] < level[i - 1]) level[i] = level[i - 1];
     }
+    Object.assign(this, { height, top, level });
   }
 
   #sums(leaves) {
@@ -85,19 +78,17 @@ export class Tree {
     return this.numbering.get(v);
   }
 
-  #addSquares(header, { leaf_sse: leafSse, gain, height }) {
+  #addSquares({ gain: kind }, { leaf_sse: leaves = [], gain, height }) {
     const { n, left, right } = this;
-    const ward = header.gain === "ward";
     this.sse = null;
-    if (!gain && !ward) return;
-    this.sse = new Float64Array(2 * n - 1);
-    if (leafSse) this.sse.set(leafSse);
-    this.within = new Float64Array(n); // within[i]: sse of all clusters after the first i merges
-    for (let v = 0; v < n; v++) this.within[0] += this.sse[v];
+    if (!gain && kind !== "ward") return;
+    const sse = (this.sse = new Float64Array(2 * n - 1)), within = (this.within = new Float64Array(n));
+    sse.set(leaves);
+    for (const value of leaves) within[0] += value; // within[i]: sse of all clusters after the first i merges
     for (let i = 0; i < n - 1; i++) {
-      const added = ward ? height[i] ** 2 / 2 : gain[i];
-      this.sse[n + i] = this.sse[left[i]] + this.sse[right[i]] + added;
-      this.within[i + 1] = this.within[i] + added;
+      const added = gain ? gain[i] : height[i] ** 2 / 2;
+      sse[n + i] = sse[left[i]] + sse[right[i]] + added;
+      within[i + 1] = within[i] + added;
     }
   }
 
@@ -121,7 +112,8 @@ export class Tree {
       while (next === own || next === neighbour);
       colour[heavyLeft ? l : r] = own;
       colour[light] = next;
-      for (const v of [l, r]) at[first[v] + 1] = at[first[v] + count[v]] = colour[v];
+      at[first[l] + 1] = at[first[l] + count[l]] = colour[l];
+      at[first[r] + 1] = at[first[r] + count[r]] = colour[r];
     }
     return colour;
   }
@@ -170,13 +162,7 @@ export class Tree {
 
   /** The number of clusters that a level line at this height gives. */
   cutOfHeight(height) {
-    let from = 0, to = this.n - 1; // the number of rows whose level is at most `height`
-    while (from < to) {
-      const middle = (from + to) >>> 1;
-      if (this.level[middle] > height) to = middle;
-      else from = middle + 1;
-    }
-    return this.n - from;
+    return this.n - firstWhere(0, this.n - 1, (row) => this.level[row] > height);
   }
 }
 

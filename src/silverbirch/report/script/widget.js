@@ -16,24 +16,24 @@ export async function renderWidget({ model, el }) {
   const box = document.createElement("div");
   shadow.append(style, box);
   const view = await start(box, model.get("_data"));
-  const { store } = view;
+  const { store } = view, shared = ["n_clusters", "adaptive", "selected"];
 
   function fromPython() {
-    const [k, adaptive] = [model.get("n_clusters"), model.get("adaptive")];
-    store.set({ cut: k === null ? { adaptive } : { k }, selected: model.get("selected") });
+    const [k, adaptive, selected] = shared.map((name) => model.get(name));
+    const cut = k !== null ? { k } : adaptive !== null ? { adaptive } : store.state.cut;
+    store.set({ cut, selected });
   }
 
   const unsubscribe = store.subscribe(({ cut, selected }, changed) => {
     if (!changed.has("cut") && !changed.has("selected")) return;
-    model.set({ n_clusters: cut.k ?? null, adaptive: cut.adaptive ?? null, selected });
+    [cut.k ?? null, cut.adaptive ?? null, selected].forEach((value, i) => model.set(shared[i], value));
     model.save_changes();
   });
-  const names = ["n_clusters", "adaptive", "selected"].map((name) => `change:${name}`);
-  for (const name of names) model.on(name, fromPython);
+  for (const name of shared) model.on(`change:${name}`, fromPython);
   fromPython();
   return () => {
     unsubscribe();
-    for (const name of names) model.off(name, fromPython);
+    for (const name of shared) model.off(`change:${name}`, fromPython);
     host.remove();
   };
 }

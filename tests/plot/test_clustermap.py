@@ -1,0 +1,268 @@
+"""`sb.clustermap`: seaborn's picture, and the same for more rows than a picture can show."""
+
+import subprocess
+import sys
+
+import matplotlib
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import seaborn
+from matplotlib import pyplot
+from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.colors import to_rgb
+
+import silverbirch as sb
+from dendrograms import chain
+from silverbirch.plot import summary
+from silverbirch.plot.summary import Clustered, cut_side
+
+
+@pytest.fixture(autouse=True)
+def _closed_figures():
+    yield
+    pyplot.close("all")
+
+
+def groups(n, d=8, count=5, seed=0):
+    rng = np.random.default_rng(seed)
+    label = rng.integers(0, count, n)
+    return 3 * rng.normal(size=(count, d))[label] + rng.normal(size=(n, d)), label
+
+
+def shown(ax):
+    """The values of the heat map."""
+    return np.asarray(ax.collections[0].get_array(), dtype=float).reshape(ax.collections[0].get_array().shape)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"method": "ward"},
+        {"method": "single", "metric": "cityblock"},
+        {"method": "complete", "metric": "correlation"},
+        {"z_score": 0},
+        {"z_score": 1},
+        {"standard_scale": 0},
+        {"standard_scale": 1},
+        {"row_cluster": False},
+        {"col_cluster": False},
+    ],
+)
+def test_values_and_orders_are_seaborns_where_all_rows_are_drawn(arguments):
+    data, _ = groups(40)
+    theirs = seaborn.clustermap(data, **arguments)
+    ours = sb.clustermap(data, **arguments)
+    np.testing.assert_allclose(ours.values, theirs.data2d.to_numpy(), atol=1e-12)
+    for dendrogram, order in ((theirs.dendrogram_row, ours.row_order), (theirs.dendrogram_col, ours.col_order)):
+        if dendrogram is not None:
+            assert order.tolist() == dendrogram.reordered_ind
+    np.testing.assert_array_equal(shown(ours.ax_heatmap), ours.values)
+    ours.figure.canvas.draw()
+
+
+def test_a_linkage_matrix_is_taken_as_it_is():
+    data, _ = groups(30)
+    rows, columns = sb.linkage(data, "ward"), sb.linkage(data.T, "single")
+    drawn = sb.clustermap(data, row_linkage=rows, col_linkage=columns)
+    np.testing.assert_array_equal(drawn.row_linkage, rows)
+    np.testing.assert_array_equal(drawn.col_linkage, columns)
+    with pytest.raises(ValueError, match="row_linkage has 30 leaves but there are 29 rows"):
+        sb.clustermap(data[1:], row_linkage=rows)
+
+
+@pytest.mark.parametrize("n", [600, 20_000])
+def test_more_rows_than_lines_are_drawn_as_the_means_of_branches(n):
+    data, label = groups(n)
+    drawn = sb.clustermap(data, max_rows=50, max_leaves=2_000, row_colors=label)
+    assert drawn.values.shape == (50, 8)
+    assert sorted(drawn.row_order.tolist()) == list(range(n))
+    branch = drawn.row_branch
+    assert (np.diff(branch[drawn.row_order]) >= 0).all()  # a branch is in one piece
+    for line in range(50):
+        mean = data[branch == line].mean(axis=0)
+        np.testing.assert_allclose(drawn.values[line], mean[drawn.col_order], atol=1e-9)
+    edges = drawn.ax_heatmap.collections[0].get_coordinates()[:, 0, 1]
+    np.testing.assert_array_equal(np.diff(edges), np.bincount(branch))  # heights follow the number of rows
+
+
+def test_lines_may_have_equal_heights():
+    data, _ = groups(500)
+    drawn = sb.clustermap(data, max_rows=20, proportional=False)
+    assert drawn.ax_heatmap.get_ylim() == (20, 0)
+
+
+def test_columns_are_cut_as_rows_are():
+    data, _ = groups(60, d=300)
+    drawn = sb.clustermap(data, max_columns=25)
+    assert drawn.values.shape == (60, 25)
+    for place in range(25):
+        mean = data[:, drawn.col_branch == place].mean(axis=1)
+        np.testing.assert_allclose(drawn.values[:, place], mean[drawn.row_order], atol=1e-9)
+
+
+def test_a_cut_leaves_less_of_the_rows_than_a_level_cut_does():
+    data, _ = groups(800)
+    Z = sb.linkage(data, "average")
+    drawn = sb.clustermap(data, row_linkage=Z, max_rows=30)
+
+    def lost(branch):
+        return sum(((data[branch == b] - data[branch == b].mean(axis=0)) ** 2).sum() for b in np.unique(branch))
+
+    assert lost(drawn.row_branch) < lost(sb.Dendrogram(Z).cut(n_clusters=30))
+
+
+@pytest.mark.parametrize("Z", [chain(20_000), None], ids=["chain", "single linkage"])
+def test_a_tree_too_deep_for_scipy_and_seaborn_is_drawn(Z):
+    data, _ = groups(20_000, d=3)
+    Z = sb.linkage(data, "single") if Z is None else Z
+    drawn = sb.clustermap(data, row_linkage=Z)
+    assert drawn.values.shape == (500, 3)
+    lines = next(c for c in drawn.ax_row_dendrogram.collections if isinstance(c, LineCollection))
+    assert len(lines.get_segments()) == 499
+    drawn.figure.canvas.draw()
+
+
+def test_the_dendrogram_stands_beside_its_rows():
+    data, _ = groups(300)
+    drawn = sb.clustermap(data, max_rows=40, scale="sqrt")
+    for ax, other, axis in (
+        (drawn.ax_row_dendrogram, drawn.ax_heatmap, "y"),
+        (drawn.ax_col_dendrogram, drawn.ax_heatmap, "x"),
+    ):
+        limits = [getattr(a, f"get_{axis}lim")() for a in (ax, other)]
+        assert limits[0] == limits[1]
+    edges = drawn.ax_heatmap.collections[0].get_coordinates()[:, 0, 1]
+    wedges = next(c for c in drawn.ax_row_dendrogram.collections if isinstance(c, PolyCollection))
+    counts = np.bincount(drawn.row_branch)
+    ends = sorted(tuple(sorted(path.vertices[1:3, 1])) for path in wedges.get_paths())
+    folded = [(edges[i], edges[i + 1]) for i in range(40) if counts[i] > 1]
+    assert ends == folded
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+def test_names_of_data_frames_are_written_beside_their_rows_and_columns(make):
+    data, _ = groups(12, d=4)
+    names = ["mass", "<b>", "$x$ and $y$", "kcal"]
+    frame = make({name: data[:, i] for i, name in enumerate(names)})
+    if make is pd.DataFrame:
+        frame.index = [f"row {i}" for i in range(12)]
+    drawn = sb.clustermap(frame)
+    written = [label.get_text() for label in drawn.ax_heatmap.get_xticklabels()]
+    assert written == [names[i] for i in drawn.col_order]
+    rows = [label.get_text() for label in drawn.ax_heatmap.get_yticklabels()]
+    assert rows == ([f"row {i}" for i in drawn.row_order] if make is pd.DataFrame else [])
+    drawn.figure.canvas.draw()
+
+
+def test_names_can_be_given_and_left_out():
+    data, _ = groups(12, d=3)
+    drawn = sb.clustermap(data, yticklabels=[f"r{i}" for i in range(12)], xticklabels=True)
+    assert [t.get_text() for t in drawn.ax_heatmap.get_yticklabels()] == [f"r{i}" for i in drawn.row_order]
+    assert [t.get_text() for t in drawn.ax_heatmap.get_xticklabels()] == [str(i) for i in drawn.col_order]
+    assert sb.clustermap(pd.DataFrame(data, columns=[*"abc"]), xticklabels=False).ax_heatmap.get_xticklabels() == []
+    with pytest.raises(ValueError, match="2 names for 3 columns"):
+        sb.clustermap(data, xticklabels=["a", "b"])
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda label: [f"C{i}" for i in label],
+        lambda label: pd.Series([f"C{i}" for i in label], name="kind"),
+        lambda label: [to_rgb(f"C{i}") for i in label],
+    ],
+    ids=["list", "series", "tuples"],
+)
+def test_a_branch_has_the_colour_that_most_of_its_rows_have(make):
+    data, label = groups(400)
+    drawn = sb.clustermap(data, row_colors=make(label), max_rows=30)
+    strip = drawn.ax_row_colors.collections[0].get_array()
+    for line, colour in enumerate(np.asarray(strip).reshape(30, 3)):
+        most = np.bincount(label[drawn.row_branch == line]).argmax()
+        np.testing.assert_allclose(colour, to_rgb(f"C{most}"))
+
+
+def test_several_strips_have_their_names():
+    data, label = groups(50)
+    colours = pd.DataFrame({"kind": [f"C{i}" for i in label], "half": ["k" if i else "w" for i in label % 2]})
+    drawn = sb.clustermap(data, row_colors=colours, col_colors=[*range(8)])
+    assert [t.get_text() for t in drawn.ax_row_colors.get_xticklabels()] == ["kind", "half"]
+    assert drawn.ax_col_colors is not None
+    with pytest.raises(ValueError, match="row_colors has 49 colours for 50"):
+        sb.clustermap(data, row_colors=["k"] * 49)
+
+
+def test_a_figure_or_a_part_of_one_is_drawn_on():
+    data, _ = groups(30)
+    figure = matplotlib.figure.Figure(layout="constrained")
+    left, right = figure.subfigures(1, 2)
+    drawn = [sb.clustermap(data, figure=part, cbar=False) for part in (left, right)]
+    assert [part.figure for part in drawn] == [left, right]
+    assert drawn[0].ax_cbar is None
+    figure.canvas.draw()
+
+
+def test_a_subfigure_is_saved_with_the_figure_it_is_part_of(tmp_path):
+    figure = matplotlib.figure.Figure()
+    drawn = sb.clustermap(groups(20)[0], figure=figure.subfigures(1, 2)[0])
+    drawn.savefig(tmp_path / "map.png", dpi=30)
+    assert (tmp_path / "map.png").stat().st_size > 0
+
+
+@pytest.mark.parametrize("data", [[[1.0, 2.0]], [[1.0], [2.0], [3.0]], [[5.0]], [[0.0, 0.0], [0.0, 0.0], [0.0, 0.0]]])
+def test_small_and_constant_data_are_drawn(data):
+    for arguments in ({}, {"z_score": 1}, {"standard_scale": 0}, {"scale": "log"}):
+        drawn = sb.clustermap(data, **arguments)
+        assert np.isfinite(drawn.values).all()
+        drawn.figure.canvas.draw()
+
+
+def test_a_leaf_that_is_nearest_to_no_row_is_an_empty_line():
+    rows = np.array([[0.0], [1.0], [9.0]])
+    found = Clustered(sb.linkage([[0.0], [1.0], [5.0], [9.0]], "single"), np.array([0, 1, 3]))
+    side = cut_side(rows, found, 10)
+    means = side.means(rows)
+    assert np.isnan(means).sum() == 1
+    assert sorted(means[~np.isnan(means)].tolist()) == [0.0, 1.0, 9.0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"z_score": 1, "standard_scale": 1}, "either z_score or standard_scale"),
+        ({"z_score": 2}, "z_score=2"),
+        ({"max_rows": 1}, "max_rows"),
+        ({"scale": "cube"}, "scale"),
+        ({"metric": "cityblock", "max_leaves": 10}, "metric='cityblock' of 40 rows"),
+        ({"data": [[np.nan, 1.0], [0.0, 1.0]]}, "finite"),
+        ({"data": [1.0, 2.0]}, "2-D"),
+    ],
+)
+def test_what_does_not_fit_is_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        sb.clustermap(**({"data": groups(40)[0]} | arguments))
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine", "correlation"])
+def test_columns_are_clustered_by_all_rows_or_nearly_so_by_their_leaves(metric, monkeypatch):
+    data, _ = groups(5_000, d=12, count=12, seed=3)
+    exact = sb.linkage(np.ascontiguousarray(data.T), "average", metric)
+    drawn = sb.clustermap(data, metric=metric, max_leaves=1_000)
+    assert len(drawn.row_linkage) < 1_000
+    np.testing.assert_array_equal(drawn.col_linkage, exact)
+    monkeypatch.setattr(summary, "_MOST_WORK", 0)
+    rough = sb.clustermap(data, metric=metric, max_leaves=1_000)
+    assert not np.array_equal(rough.col_linkage, exact)
+    np.testing.assert_allclose(np.sort(rough.col_linkage[:, 2]), np.sort(exact[:, 2]), rtol=0.15)
+
+
+def test_pyplot_and_seaborn_are_not_loaded():
+    code = (
+        "import sys, silverbirch as sb\n"
+        "sb.clustermap([[0.0, 1.0], [2.0, 1.0], [5.0, 1.0]])\n"
+        "assert not {'matplotlib.pyplot', 'seaborn', 'pandas', 'sklearn', 'scipy'} & {*sys.modules}"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,182 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { nextPartner } from "../../src/silverbirch/report/script/compare.js";
+import { csvCell } from "../../src/silverbirch/report/script/csv.js";
+import { votesByCount } from "../../src/silverbirch/report/script/curve.js";
+import { meansOf, mostSpread, strongest } from "../../src/silverbirch/report/script/effects.js";
+import { labelsCsv, pythonText, tableCsv } from "../../src/silverbirch/report/script/exports.js";
+import { createView } from "../../src/silverbirch/report/script/main.js";
+import { clustersOfPoints } from "../../src/silverbirch/report/script/scatter.js";
+import { numbered, searched, searchEntries, windowOn } from "../../src/silverbirch/report/script/search.js";
+import { firstClusters, rowCounter } from "../../src/silverbirch/report/script/table.js";
+import { unpack } from "../../src/silverbirch/report/script/unpack.js";
+import { ancestors, random, randomTree } from "./trees.js";
+
+const PYTHON = JSON.parse(readFileSync(new URL("tables.json", import.meta.url)));
+const DATA = await unpack(PYTHON.data);
+
+function viewAt(cut, names = {}) {
+  const view = createView({ ...DATA, header: { ...DATA.header, names } });
+  view.store.set({ cut });
+  return view;
+}
+
+function near(a, b) {
+  assert.ok(Math.abs(a - b) <= 1e-3 * Math.max(1, Math.abs(b)), `${a} is not ${b}`);
+}
+
+/** Reads CSV as RFC 4180 says. */
+function parsed(text) {
+  const cells = text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/g);
+  const rows = [[]];
+  for (const [, quoted, plain, end] of cells) {
+    rows.at(-1).push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
+    if (end !== ",") rows.push([]);
+  }
+  return rows.slice(0, -1);
+}
+
+for (const [k, table] of Object.entries(PYTHON.tables)) {
+  test(`sizes, means and distinguishing columns are those of Python's table, k = ${k}`, () => {
+    const view = viewAt({ k: Number(k) });
+    const clusters = view.partition().largest();
+    assert.deepEqual(clusters.map(({ node }) => view.tree.weight[node]), table.rows);
+    for (const { node, label } of clusters) {
+      near(view.tree.rmsd(node), table.rmsd[label]);
+      view.facts(node).values.forEach((value, j) => near(value, table.center[label][j]));
+      const found = strongest(meansOf(view, node));
+      if (k > 1) assert.deepEqual(found.map(({ column }) => column), table.distinguishing[label]);
+      found.forEach(({ effect }, i) => near(effect, table.effect[label][i]));
+    }
+  });
+
+  test(`labels of rows and the table as CSV are Python's, k = ${k}`, () => {
+    const view = viewAt({ k: Number(k) });
+    const labels = parsed(labelsCsv(view, view.data.arrays.row_leaf).join(""));
+    assert.deepEqual(labels[0], ["row", "cluster"]);
+    assert.deepEqual(labels.slice(1), table.labels.map((label, row) => [String(row), String(label)]));
+    const [heads, ...rows] = parsed(tableCsv(view).join(""));
+    assert.equal(rows.length, Number(k));
+    rows.forEach((row, label) => {
+      assert.equal(row[heads.indexOf("rows")], String(table.rows[label]));
+      near(Number(row[heads.indexOf("mean of column c")]), table.center[label][2]);
+    });
+  });
+}
+
+test("of equal effects the lowest column comes first, and columns without effect are left out", () => {
+  assert.deepEqual(strongest([0, -2, 2, 1, 0, 2], 3).map(({ column }) => column), [1, 2, 5]);
+  assert.deepEqual(strongest([0, 0]), []);
+});
+
+test("the columns of the heat map are those of the greatest weighted spread, in their order", () => {
+  assert.deepEqual(mostSpread([[3, 0, 1], [0, 2, -1]], [1, 10], 2), [1, 2]);
+  assert.deepEqual(mostSpread([], [], 2), []);
+});
+
+test("a cell of CSV is read back as it was, but for an apostrophe before what a spreadsheet would compute", () => {
+  for (const text of ["plain", "a,b", 'say "no"', "two\r\nlines", "", "Ünï, côdé"]) assert.deepEqual(parsed(`${csvCell(text)}\r\n`), [[text]]);
+  for (const text of ["=1+1", "+1", "-1", "@x", "\t=1", "\r=1", " =1", "\uff1d1", '=HYPERLINK("http://x","y")']) {
+    assert.deepEqual(parsed(`${csvCell(text)}\r\n`), [[`'${text}`]]);
+  }
+  assert.equal(csvCell(-1.5), "-1.5");
+  assert.equal(csvCell(null), "");
+});
+
+test("the Python line says the cut", () => {
+  const header = { python: { object: "model" }, adaptive: [{ python: "method='eom', min_size=20, noise=True" }] };
+  assert.equal(pythonText(header, { k: 12 }), "labels = model.recut(n_clusters=12).labels_");
+  assert.equal(pythonText(header, { adaptive: 0 }), "labels = model.recut(method='eom', min_size=20, noise=True).labels_");
+  assert.equal(pythonText({ ...header, python: { object: "dendrogram" } }, { k: 3 }), "labels = dendrogram.cut(n_clusters=3)");
+});
+
+test("search finds names and texts without accents and capitals, all words in any order, beginnings first", () => {
+  const view = viewAt({ k: 4 }, { 3: "Ångström unit", 5: "the angstrom", 170: "Angstrom" });
+  const entries = searchEntries(view);
+  const names = (query) => searched(entries, query, view.tree.weight).map(({ text }) => text);
+  assert.deepEqual(names("ANGSTROM"), ["Angstrom", "Ångström unit", "the angstrom"]);
+  assert.deepEqual(names("unit ång"), ["Ångström unit"]);
+  assert.deepEqual(names("  "), []);
+  assert.deepEqual(names("no such thing"), []);
+  assert.ok(names("cafe north").length > 1);
+});
+
+test("a text is found in the smallest branch that it stands for", () => {
+  const view = viewAt({ k: 4 });
+  const { items, of } = view.data.header.representatives;
+  for (const { text, node } of searchEntries(view)) {
+    const item = items.findIndex(([value]) => value === text);
+    const holders = Object.keys(of).filter((other) => of[other].includes(item));
+    assert.ok(holders.includes(String(node)));
+    assert.equal(view.tree.count[node], Math.min(...holders.map((other) => view.tree.count[other])));
+  }
+});
+
+test("a number means a cluster of the present cut, a leaf or a row", () => {
+  const view = viewAt({ k: 9 });
+  assert.equal(view.label(numbered(view, "7")[0].node), 7);
+  assert.equal(view.label(numbered(view, "cluster 0")[0].node), 0);
+  assert.equal(numbered(view, "leaf 11")[0].node, 11);
+  assert.equal(numbered(view, "Row 5")[0].node, view.data.arrays.row_leaf[5]);
+  for (const query of ["9", "leaf 90", "row 900", "x", "", "1.5", "-1"]) assert.deepEqual(numbered(view, query), []);
+});
+
+test("the window on a branch contains it, and is kept where the branch is wide enough", () => {
+  const tree = randomTree(5000, 4);
+  const next = random(5);
+  for (let i = 0; i < 200; i++) {
+    const node = Math.floor(next() * (2 * tree.n - 1));
+    const root = tree.n + Math.floor(next() * (tree.n - 1));
+    const { root: shown, from, to } = windowOn(tree, node, { root, from: 0.2, to: 0.7 });
+    const place = (tree.first[node] - tree.first[shown]) / tree.count[shown];
+    assert.ok(tree.isWithin(node, shown) && from >= 0 && to <= 1 && from < to);
+    assert.ok(from <= place + 1e-9 && to >= place + tree.count[node] / tree.count[shown] - 1e-9);
+  }
+  assert.deepEqual(windowOn(tree, tree.root, { root: tree.root, from: 0, to: 1 }), { root: tree.root, from: 0, to: 1 });
+});
+
+test("the cluster of a point is the one above it", () => {
+  const tree = randomTree(300, 6);
+  for (const points of [1, 40, 300]) {
+    const nodes = Array.from({ length: 2 * tree.n - 1 }, (_, v) => v).filter((v) => v < 2 * tree.n - points && !(tree.parent[v] >= 0 && tree.parent[v] < 2 * tree.n - points));
+    assert.equal(nodes.length, points);
+    for (const chosen of [new Set([tree.root]), new Set([tree.left[250], tree.right[250], 7])]) {
+      const found = clustersOfPoints(tree, Uint32Array.from(nodes), (v) => chosen.has(v));
+      nodes.forEach((v, i) => assert.equal(found[i], ancestors(tree, v).findLast((other) => chosen.has(other)) ?? -1));
+    }
+  }
+});
+
+test("the table is sorted as asked, and turned round", () => {
+  const view = viewAt({ k: 9 }, {});
+  const rmsd = (sort) => firstClusters(view, sort, 9).map(({ node }) => view.tree.rmsd(node));
+  assert.deepEqual(firstClusters(view, "", 4), view.partition().largest(4));
+  assert.deepEqual(firstClusters(view, "-label", 9).map(({ label }) => label), [8, 7, 6, 5, 4, 3, 2, 1, 0]);
+  assert.deepEqual(rmsd("rmsd"), rmsd("").sort((a, b) => b - a));
+  assert.deepEqual(rmsd("-rmsd"), rmsd("").sort((a, b) => a - b));
+  assert.equal(firstClusters(view, "nonsense", 2).length, 2);
+});
+
+test("rows are counted below every node", () => {
+  const tree = randomTree(50, 7);
+  const next = random(8);
+  const rowLeaf = Uint32Array.from({ length: 200 }, () => Math.floor(next() * 50));
+  const rowsOf = rowCounter(tree, rowLeaf);
+  for (let v = 0; v <= tree.root; v++) assert.equal(rowsOf(v), rowLeaf.filter((leaf) => tree.isWithin(leaf, v)).length);
+});
+
+test("the next partner of a cluster is another cluster of the branch that both become", () => {
+  const view = viewAt({ k: 9 });
+  for (const { node } of view.partition().largest()) {
+    const other = nextPartner(view, node);
+    assert.ok(other !== node && view.partition().has(other) && view.tree.isWithin(other, view.tree.parent[node]));
+  }
+  assert.equal(nextPartner(view, view.tree.root), -1);
+});
+
+test("votes for the same k stand together, the suggestion first among them", () => {
+  const votes = votesByCount({ k: 4, votes: { gap: 4, silhouette: 2, stability: null, "height gap": 4 } });
+  assert.deepEqual(votes, [{ k: 2, names: ["silhouette"] }, { k: 4, names: ["suggested", "gap", "height gap"] }]);
+  assert.deepEqual(votesByCount(null), []);
+});
