@@ -28,7 +28,7 @@ def main():
 
     different = len(np.unique(pixels, axis=0))
     print(f"{args.photo}: {len(pixels):,} pixels, {different:,} colours, {len(model.features_):,} leaves")
-    print("mean distance of a pixel to its colour, in Lab (about 2 is just visible)")
+    print("mean distance of a pixel to its colour, in Lab (2.3 is just visible)")
     print("colours  palettes of one dendrogram  the same in RGB  k-means, fitted for each")
     in_rgb = sb.Betula(n_jobs=2).fit(photo.reshape(-1, 3).astype(float)).cut(n_clusters=PALETTES)
     for k, labels, others in zip(PALETTES, cuts.T, in_rgb.T, strict=True):
