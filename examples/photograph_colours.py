@@ -20,8 +20,9 @@ WHITE = XYZ.sum(axis=1)
 
 
 def main():
-    args = options(__doc__, photo={"default": "china.jpg", "help": "china.jpg or flower.jpg"})
-    photo = load_sample_image(args.photo)
+    step = {"type": int, "default": 1, "help": "take one of so many rows and columns of the photograph"}
+    args = options(__doc__, photo={"default": "china.jpg", "help": "china.jpg or flower.jpg"}, step=step)
+    photo = load_sample_image(args.photo)[:: args.step, :: args.step]
     pixels = to_lab(photo.reshape(-1, 3) / 255)
     model = sb.Betula(SHOWN, n_jobs=2).fit(pixels)
     cuts = model.cut(n_clusters=PALETTES)
