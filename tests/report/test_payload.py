@@ -39,7 +39,7 @@ def test_the_boundaries_give_the_leaves_of_every_row(n, method, seed):
 @pytest.mark.parametrize("method", ["ward", "single", "average"])
 @pytest.mark.parametrize(
     ("limits", "tolerance"),
-    [({}, 1e-9), ({"_EXACT_UP_TO": 10}, 1e-5), ({"_EXACT_UP_TO": 10, "_ROUNDED_FROM": 20}, 5e-5)],
+    [({}, 1e-9), ({"_EXACT_UP_TO": 10}, 1e-6), ({"_EXACT_UP_TO": 10, "ROUNDED_FROM": 20}, 1e-3)],
 )
 def test_the_rmsd_of_every_cut_and_every_node_is_that_of_python(method, limits, tolerance, monkeypatch):
     """In each of the three precisions, which the number of leaves decides."""
@@ -52,7 +52,8 @@ def test_the_rmsd_of_every_cut_and_every_node_is_that_of_python(method, limits, 
     np.testing.assert_allclose(np.sqrt(sse[300:]), np.sqrt(dendrogram.merged_features.sse), rtol=tolerance)
     for k in (1, 2, 17, 299):
         tops = dendrogram.nodes(n_clusters=k)
-        assert np.sqrt(sse[tops].sum() / leaves.weight.sum()) == pytest.approx(dendrogram.rmsd(k), rel=tolerance)
+        of_cut = np.sqrt(sse[tops].sum() / leaves.weight.sum())
+        assert of_cut == pytest.approx(dendrogram.rmsd(k), rel=tolerance / 5)  # errors of many leaves cancel
     assert ("gain" not in arrays) == (method == "ward" and bool(limits))
 
 

@@ -70,8 +70,15 @@ export function toggle({ store }, node) {
  * @param {function()} fill
  */
 export function filled(element, keys, fill) {
-  const soon = throttled(fill, () => (element.getBoundingClientRect().top < innerHeight ? 100 : 500));
-  return { element, update: (state, changed) => keys.some((key) => changed.has(key)) && soon() };
+  const soon = throttled(fill, 100);
+  let seen = true, waiting = 0;
+  new IntersectionObserver((entries) => (seen = entries.at(-1).isIntersecting)).observe(element);
+  const update = () => {
+    clearTimeout(waiting);
+    if (seen) soon();
+    else waiting = setTimeout(soon, 120); // out of sight: when the drag has come to rest
+  };
+  return { element, update: (state, changed) => keys.some((key) => changed.has(key)) && update() };
 }
 
 /** Calls `work` in a while, after the last request too; a pause of so many milliseconds, or longer if the work took long. */
@@ -82,7 +89,7 @@ export function throttled(work, milliseconds) {
       timer = 0;
       const start = performance.now();
       work();
-      next = Math.max(start + milliseconds(), start + 6 * (performance.now() - start));
+      next = Math.max(start + milliseconds, start + 6 * (performance.now() - start));
     }, next - performance.now());
   };
 }

@@ -3,7 +3,7 @@ import { h } from "./dom.js";
 import { count } from "./format.js";
 import { itemTexts } from "./items.js";
 import { colours, onTheme } from "./palette.js";
-import { called, noteAt, onWidth, quiet, section, toggle, unit } from "./parts.js";
+import { called, noteAt, onWidth, quiet, section, throttled, toggle, unit } from "./parts.js";
 
 const SCATTER_HEIGHT = 300;
 const SCATTER_EDGE = 12;
@@ -79,9 +79,10 @@ export function scatterPanel(view) {
   const [across, up] = header.scatter.labels ?? [];
   const what = nodes.length < header.n ? `The uppermost ${count(nodes.length)} branches` : "The leaves";
   const caption = `${what}; areas follow the ${unit(view)}.${across ? ` Across: ${across}. Up: ${up}.` : ""}`;
+  const drawSoon = throttled(draw, 0);
   return {
     element: section("scatter", "Scatter", h("div", { class: "plot" }, canvas, note), quiet(caption)),
-    update: (state, changed) => (changed.has("cut") || changed.has("selected")) && draw(),
+    update: (state, changed) => (changed.has("cut") || changed.has("selected")) && drawSoon(),
   };
 }
 
@@ -127,6 +128,7 @@ function drawDiscs(canvas, { width, x, y, radius }, order, palette, colourOf, al
 
 function discText(view, node, cluster) {
   const { tree } = view, [item] = view.representatives(node);
-  const what = [cluster < 0 ? "in no cluster" : called(view, cluster), called(view, node, -1), `${count(tree.weight[node])} ${unit(view)}`];
-  return item ? [...what, itemTexts(view.data.header, item)[0]] : what;
+  const size = `${count(tree.weight[node])} ${unit(view)}`;
+  const texts = item ? itemTexts(view.data.header, item).slice(0, 1) : [];
+  return [cluster < 0 ? "in no cluster" : called(view, cluster), called(view, node, -1), size, ...texts];
 }
