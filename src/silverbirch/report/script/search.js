@@ -78,7 +78,7 @@ export function searchPanel(view) {
     input.setAttribute("aria-expanded", !list.hidden);
     highlight(0);
   }
-  const lookSoon = throttled(look, () => 60);
+  const lookSoon = throttled(look, 60);
 
   function option({ text, node }, place) {
     const top = view.partition().topOf(node), size = `${count(tree.weight[node])} ${unit(view)}`;
