@@ -33,7 +33,6 @@ root_doc = "docs/index"
 include_patterns = [
     "docs/**.md",
     "docs/reference/*.rst",
-    "examples/**.md",
     "cpp/silverbirch/**/README.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",

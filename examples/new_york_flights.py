@@ -34,7 +34,7 @@ def main():
     days = pd.crosstab([flights["month"], flights["day"]], flights["kind"], normalize="index")
     found = sb.Dendrogram(sb.linkage(np.sqrt(days), "ward")).cut(n_clusters=KINDS_OF_DAYS)
     trouble = days.loc[:, kinds["delay"].gt(30) | kinds["what"].ne("")].sum(axis=1).groupby(found).mean()
-    kind_of_day = trouble.rank().astype(int).to_numpy()[found] - 1  # 0 is the calmest
+    kind_of_day = trouble.rank(method="first").astype(int).to_numpy()[found] - 1  # 0 is the calmest
     print("\ndays by the kinds of their flights, the calmest first")
     for kind in range(KINDS_OF_DAYS):
         dates = [f"{day} {MONTHS[month - 1]}" for month, day in days.index[kind_of_day == kind]]

@@ -268,3 +268,59 @@ def test_model_files_keep_the_names_of_their_dendrogram(tmp_path):
     model.dendrogram_.name_clusters(["a", "b", "c"], 3)
     model.save(tmp_path / "m.sb")
     assert sb.load(tmp_path / "m.sb").dendrogram_.names == model.dendrogram_.names
+
+
+# -- the order of leaves
+
+
+@pytest.mark.parametrize("method", LINKAGES)
+@some
+@given(seed=seeds)
+def test_an_ordered_dendrogram_is_the_same_but_for_the_order_of_its_leaves(method, seed):
+    X, random = points(40, 2, seed), np.random.default_rng(seed)
+    dendrogram = sb.Dendrogram(sb.linkage(X, method), X, names={3: "three", 50: "fifty"})
+    order = dendrogram.Z.copy()
+    swapped = random.random(39) < 0.5
+    order[swapped, 0], order[swapped, 1] = order[swapped, 1], order[swapped, 0].copy()
+    order = hierarchy.leaves_list(order)
+    ordered = dendrogram.ordered(order)
+    np.testing.assert_array_equal(hierarchy.leaves_list(ordered.Z), order)
+    np.testing.assert_array_equal(ordered.Z[:, 2:], dendrogram.Z[:, 2:])
+    assert leaves_of(ordered.Z) == leaves_of(dendrogram.Z)
+    np.testing.assert_array_equal(ordered.cut(n_clusters=7), dendrogram.cut(n_clusters=7))
+    assert ordered.names == dendrogram.names
+    assert ordered.features is dendrogram.features
+
+
+def test_an_ordered_dendrogram_keeps_prototypes_and_the_leaves_of_a_subtree():
+    whole = sb.Dendrogram(sb.linkage(points(30), "minimax"))
+    part = whole.subtree(50)
+    ordered = part.ordered(hierarchy.leaves_list(part.Z)[::-1])
+    np.testing.assert_array_equal(ordered.prototypes, part.prototypes)
+    np.testing.assert_array_equal(ordered.leaves, part.leaves)
+    ordered.names[0] = "new"
+    assert part.names == {}
+
+
+@pytest.mark.parametrize(
+    ("order", "message"),
+    [
+        ([0, 2, 1, 3], r"row 0 of Z apart"),
+        ([0, 1, 2, 2], r"each leaf once; position 3 is 2"),
+        ([0, 1, 2, 4], r"each leaf once; position 3 is 4"),
+        ([0, 1, 2, -1], r"each leaf once; position 3 is -1"),
+        ([0, 1, 2], r"shape \(3,\): the number of each of the 4 leaves"),
+        ([0.0, 1.0, 2.0, 3.0], r"order is float64"),
+    ],
+)
+def test_orders_that_the_dendrogram_does_not_allow_are_refused(order, message):
+    dendrogram = sb.Dendrogram([[0, 1, 1, 2], [2, 3, 2, 2], [4, 5, 3, 4]])
+    with pytest.raises(ValueError, match=message):
+        dendrogram.ordered(order)
+
+
+def test_a_chain_and_a_single_leaf_can_be_ordered():
+    dendrogram = sb.Dendrogram(chain(CHAIN))
+    order = dendrogram.ordered(sb.leaf_order(dendrogram.Z, np.arange(CHAIN)[:, None].astype(float)))
+    assert order.n_leaves == CHAIN
+    assert sb.Dendrogram(np.empty((0, 4))).ordered([0]).n_leaves == 1

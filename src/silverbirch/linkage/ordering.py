@@ -22,7 +22,7 @@ from .unit_features import unit_centres
 
 # exact=None is exact up to this many leaves: some seconds and 0.2 GB.
 _MOST_EXACT_LEAVES = 5000
-# Orders with this many ends cost within 0.5 % of the optimum in benchmarks/studies/leaf_order.py; half as many save a
+# Orders with this many ends cost within 1 % of the optimum in benchmarks/studies/leaf_order.py; half as many save a
 # quarter of the time.
 _ENDS = 32
 

@@ -128,8 +128,8 @@ function paintBranches({ context, ink, sharpness }, geometry, { tree, partition 
 }
 
 /** The clusters below the leaves: a strip of their colours; labels, and names or rows, where there is room. */
-function paintClusters({ context, ink, palette, write }, { upright, along, base, names, ...geometry }, { tree, partition, store, name }, hurried) {
-  const cut = partition(), { selected, compared } = store.state;
+function paintClusters({ context, ink, palette, write }, { upright, along, base, names, ...geometry }, view, hurried) {
+  const { tree, name } = view, cut = view.partition(), { selected, compared } = view.store.state;
   const runs = runsOf(tree, cut, geometry).map(({ node, from, to }) => ({ node, a: along(from), b: along(to) }));
   for (const { node, a, b } of runs) {
     const gap = b - a > 4 ? 0.5 : 0;
@@ -148,9 +148,9 @@ function paintClusters({ context, ink, palette, write }, { upright, along, base,
     context.font = `600 ${FONT}`;
     write(label, middle, d, palette.ink, upright ? "center" : "left");
     context.font = FONT;
-    const text = [name(node) && shortened(name(node), room), rows].find((text) => text && text.length <= room && (text === rows || room > 5));
-    if (upright) write(text ?? "", middle, d + 14, palette.quiet, "center");
-    else write(text ?? "", middle, d + 12 + LETTER * label.length, palette.quiet, "left");
+    const text = name(node) && room > 5 ? shortened(name(node), room) : rows.length <= room ? rows : "";
+    if (upright) write(text, middle, d + 14, palette.quiet, "center");
+    else write(text, middle, d + 12 + LETTER * label.length, palette.quiet, "left");
   });
 }
 

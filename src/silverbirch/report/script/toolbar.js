@@ -13,14 +13,20 @@ const SIDE_NAMES = [["top", "root at the top"], ["left", "root at the left"]];
  */
 export function toolbar(view, { zoom, up, open }) {
   const { store, tree, data } = view;
-  const field = h("input", { type: "number", min: 1, max: tree.n, "aria-label": "Number of clusters", input: () => field.value && view.cutInto(+field.value), change: () => update(store.state) });
+  const entered = { input: () => field.value && view.cutInto(+field.value), change: () => update(store.state) };
+  const field = h("input", { type: "number", min: 1, max: tree.n, "aria-label": "Number of clusters", ...entered });
   const kinds = [["", "at one level"], ...(data.header.adaptive ?? []).map(({ label }, i) => [i, label])];
   const kind = select("Kind of cut", kinds, (i) => (i ? store.set({ cut: { adaptive: +i } }) : view.cutInto(view.partition().k)));
   const scale = select("Scale of heights", SCALE_NAMES, (scale) => store.set({ scale }));
   const side = select("Direction", SIDE_NAMES, (side) => store.set({ side }));
   const found = h("output");
   const trail = h("nav", { class: "trail", "aria-label": "From the whole tree to the branch shown" });
-  const buttons = [tool("−", "Zoom out", () => zoom(2)), tool("+", "Zoom in", () => zoom(0.5)), tool("↑", "Up to the parent branch", up), tool("Whole tree", "Show the whole tree", () => open(tree.root))];
+  const buttons = [
+    tool("−", "Zoom out", () => zoom(2)),
+    tool("+", "Zoom in", () => zoom(0.5)),
+    tool("↑", "Up to the parent branch", up),
+    tool("Whole tree", "Show the whole tree", () => open(tree.root)),
+  ];
   const element = h("div", { class: "controls" },
     h("div", { class: "tools" }, h("label", {}, field, " clusters"), kinds.length > 1 && h("label", {}, "cut ", kind), found),
     h("div", { class: "tools" }, h("label", {}, "heights ", scale), side, h("span", { class: "buttons" }, buttons), trail));
