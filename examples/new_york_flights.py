@@ -34,7 +34,7 @@ def main():
     days = pd.crosstab([flights["month"], flights["day"]], flights["kind"], normalize="index")
     found = sb.Dendrogram(sb.linkage(np.sqrt(days), "ward")).cut(n_clusters=KINDS_OF_DAYS)
     trouble = days.loc[:, kinds["delay"].gt(30) | kinds["what"].ne("")].sum(axis=1).groupby(found).mean()
-    kind_of_day = trouble.rank().astype(int).to_numpy()[found] - 1  # 0 is the calmest
+    kind_of_day = trouble.rank(method="first").astype(int).to_numpy()[found] - 1  # 0 is the calmest
     print("\ndays by the kinds of their flights, the calmest first")
     for kind in range(KINDS_OF_DAYS):
         dates = [f"{day} {MONTHS[month - 1]}" for month, day in days.index[kind_of_day == kind]]
@@ -81,8 +81,8 @@ def draw(days, kinds, kind_of_day, out):
     left.set_yticks(range(len(names)), names)
     left.set_xticks(range(KINDS_OF_DAYS), [f"{(kind_of_day == k).sum()}\ndays" for k in range(KINDS_OF_DAYS)])
     left.scatter(range(KINDS_OF_DAYS), [KINDS - 0.2] * KINDS_OF_DAYS, c=CALM_TO_STORM, marker="s", s=60, clip_on=False)
-    left.tick_params(axis="x", pad=16)
-    left.set_title("Kinds of flights on each kind of day")
+    left.tick_params(axis="x", pad=18)
+    left.set(ylim=(KINDS - 0.5, -0.5), title="Kinds of flights on each kind of day")
     calendar = np.full((12, 31), np.nan)
     month, day = np.array(days.index.to_list()).T
     calendar[month - 1, day - 1] = kind_of_day

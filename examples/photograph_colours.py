@@ -2,7 +2,8 @@
 
     python examples/photograph_colours.py [--photo flower.jpg] [--out FOLDER]
 
-The photographs come with scikit-learn (china.jpg and flower.jpg, CC-BY). Needs silverbirch[plot].
+The photographs come with scikit-learn: china.jpg by danielbuechele, flower.jpg by vultilion, CC-BY 2.0. Needs
+silverbirch[plot].
 """
 
 import numpy as np
@@ -20,15 +21,16 @@ WHITE = XYZ.sum(axis=1)
 
 
 def main():
-    args = options(__doc__, photo={"default": "china.jpg", "help": "china.jpg or flower.jpg"})
-    photo = load_sample_image(args.photo)
+    step = {"type": int, "default": 1, "help": "take one of so many rows and columns of the photograph"}
+    args = options(__doc__, photo={"default": "china.jpg", "help": "china.jpg or flower.jpg"}, step=step)
+    photo = load_sample_image(args.photo)[:: args.step, :: args.step]
     pixels = to_lab(photo.reshape(-1, 3) / 255)
     model = sb.Betula(SHOWN, n_jobs=2).fit(pixels)
     cuts = model.cut(n_clusters=PALETTES)
 
     different = len(np.unique(pixels, axis=0))
     print(f"{args.photo}: {len(pixels):,} pixels, {different:,} colours, {len(model.features_):,} leaves")
-    print("mean distance of a pixel to its colour, in Lab (about 2 is just visible)")
+    print("mean distance of a pixel to its colour, in Lab (2.3 is just visible)")
     print("colours  palettes of one dendrogram  the same in RGB  k-means, fitted for each")
     in_rgb = sb.Betula(n_jobs=2).fit(photo.reshape(-1, 3).astype(float)).cut(n_clusters=PALETTES)
     for k, labels, others in zip(PALETTES, cuts.T, in_rgb.T, strict=True):

@@ -8,7 +8,6 @@ FOLDER holds cities.parquet (GeoNames, CC-BY 4.0). Needs silverbirch[plot,files]
 import numpy as np
 import pandas as pd
 from gallery import COLOURS, INK, PALE, data_file, options, save
-from matplotlib import patheffects
 from matplotlib import pyplot as plt
 from scipy.spatial import KDTree
 
@@ -16,7 +15,6 @@ import silverbirch as sb
 
 EARTH = 6371.0  # km
 LARGE = 1000  # places on either side of a bridge
-RIM = [patheffects.withStroke(linewidth=2, foreground="white")]
 
 
 def main():
@@ -28,17 +26,14 @@ def main():
     print(f"{len(places):,} places; a step is the way from a place to the next one")
     for step in (5, 10, 20, 50, 100, 200, 500):
         sizes = np.bincount(dendrogram.cut(height=chord(step)))
-        share = sizes[0] / len(places)
-        print(f"steps of {step:3} km: {len(sizes):6,} groups, {share:4.0%} of the places in the largest")
+        print(f"steps of {step:3} km: {len(sizes):6,} groups, {sizes[0] / len(places):4.0%} of all in the largest")
     found = bridges(dendrogram, points)
     print(f"the longest steps between groups of at least {LARGE:,} places")
     for km, size, ends in found:
         names = " - ".join(f"{places['name'][end]} ({places['cc'][end]})" for end in ends)
         print(f"{km:4.0f} km: {names}, to {size:,} places")
     draw(places, dendrogram, found, args.out)
-    page = args.out / "world-cities.html"
-    dendrogram.to_html(page, title="World cities by single linkage", coordinates=places[["lon", "lat"]].to_numpy())
-    print(f"written: {page}")
+    dendrogram.to_html(args.out / "world-cities.html", title="World cities", coordinates=places[["lon", "lat"]])
 
 
 def on_the_sphere(places):
@@ -56,10 +51,9 @@ def on_the_ground(height):
     return 2 * EARTH * np.arcsin(height / (2 * EARTH))
 
 
-def bridges(dendrogram, points, count=15):
+def bridges(dendrogram, points, count=18):
     """The last merges of two large groups: km, the size of the smaller group, and the places at both ends."""
-    found = []
-    size = np.concatenate([np.ones(len(points), int), dendrogram.Z[:, 3].astype(int)])
+    found, size = [], np.append(np.ones(len(points)), dendrogram.Z[:, 3])
     for *pair, height, _ in dendrogram.Z[::-1]:
         if size[np.array(pair, int)].min() >= LARGE and len(found) < count:
             small, large = sorted((dendrogram.subtree(int(node)).leaves for node in pair), key=len)
@@ -76,7 +70,7 @@ def draw(places, dendrogram, found, out):
     for km, _, ends in found[:7]:
         east = places.loc[max(ends, key=places["lon"].get), ["lon", "lat"]]
         axes["w"].plot(*east, "o", markersize=5, markeredgecolor=INK, markerfacecolor="none")
-        axes["w"].annotate(f"{km:.0f} km", east, xytext=(5, 4), textcoords="offset points", path_effects=RIM)
+        axes["w"].annotate(f"{km:.0f} km", east, xytext=(5, 4), textcoords="offset points")
     groups(axes["e"], places, dendrogram.cut(height=chord(7)), 1.2, aspect=1.5)
     axes["e"].set(xlim=(-11, 32), ylim=(36, 59), title="Europe by steps of 7 km")
     largest = np.maximum.accumulate(dendrogram.Z[:, 3]) / len(places)

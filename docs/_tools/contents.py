@@ -11,16 +11,16 @@ import posixpath
 import re
 from typing import Any
 
-MARK = "<!-- contents -->"
+MARK = re.compile(r"(?m)^<!-- contents -->$")
 _LINK = re.compile(r"\]\(([\w./-]+)\.(?:md|rst)\)")
 _BARE_NAME = re.compile(r"\[[\w-]+\.md\](\([\w./#-]+\))")
 
 
 def children(page: str, text: str) -> list[str]:
     """The pages that `page` lists, as paths from the root of the sources without their suffixes."""
-    _, mark, listed = text.partition(MARK)
-    found = (posixpath.normpath(posixpath.join(posixpath.dirname(page), link)) for link in _LINK.findall(listed))
-    return list(dict.fromkeys(found)) if mark else []
+    _, *listed = MARK.split(text, maxsplit=1)
+    links = _LINK.findall(listed[0]) if listed else []
+    return list(dict.fromkeys(posixpath.normpath(posixpath.join(posixpath.dirname(page), link)) for link in links))
 
 
 def _navigate(app: Any, page: str, source: list[str]) -> None:

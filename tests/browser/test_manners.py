@@ -21,7 +21,7 @@ HOSTILE = [
 ]
 WIDTHS = [320, 390, 820, 1440]
 SETTLED = (
-    """() => new Promise((done) => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(done)), 250))"""
+    """() => new Promise((done) => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(done)), 400))"""
 )
 
 

@@ -13,7 +13,7 @@ COLUMNS = ["mass", "length", "price", "age"]
 KINDS = ["apple", "pear", "plum", "fig", "date", "kiwi"]
 STATE = "() => window.silverbirch.store.state"
 SETTLED = (
-    """() => new Promise((done) => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(done)), 250))"""
+    """() => new Promise((done) => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(done)), 400))"""
 )
 
 
@@ -80,7 +80,7 @@ def test_the_rmsd_of_every_cut_is_that_of_the_rows(visit, report):
         set_k(page, k)
         labels = report.model.cut(n_clusters=k)
         sse = sum(((own - own.mean(axis=0)) ** 2).sum() for own in (report.X[labels == label] for label in range(k)))
-        shown = page.locator("output.found").inner_text().split()[1].rstrip(",")
+        shown = page.locator(".tools output").inner_text().split()[1].rstrip(",")
         assert as_number(shown) == pytest.approx(np.sqrt(sse / 900), abs=0.51 * last_digit(shown))
         slider = panel(page, "Number of clusters").get_by_role("slider")
         assert f"rmsd {shown}" in slider.get_attribute("aria-valuetext")

@@ -27,6 +27,9 @@ def same(theirs, ours):
     theirs, ours = np.asarray(theirs), np.asarray(ours)
     if theirs.shape != ours.shape:
         return False
+    repeats = len(np.unique(theirs)) < theirs.size  # as labels do; a list of leaves does not
+    if theirs.dtype.kind == "U" or (theirs.dtype.kind == "i" and not repeats):
+        return np.array_equal(theirs, ours)
     if theirs.ndim > 0 and theirs.dtype.kind == "i" and len(theirs) > 5:
         columns = zip(theirs.reshape(len(theirs), -1).T, ours.reshape(len(ours), -1).T, strict=True)
         return all(adjusted_rand_score(*pair) == 1 for pair in columns)
@@ -54,4 +57,6 @@ def test_both_sides_of_the_line_give_the_same(section, theirs, ours):
 def test_what_differs_is_noticed():
     assert not same([0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1])
     assert same([0, 0, 0, 1, 1, 1], [1, 1, 1, 0, 0, 0])
+    assert not same([0, 1, 2, 3, 4, 5], [1, 0, 2, 3, 4, 5])
+    assert not same(["(3)", "1"], ["1", "(3)"])
     assert not same(1.0, 1.1)

@@ -73,6 +73,21 @@ def test_a_linkage_matrix_is_taken_as_it_is():
         sb.clustermap(data[1:], row_linkage=rows)
 
 
+@pytest.mark.parametrize("max_leaves", [1_000, 60])
+def test_an_optimal_order_brings_neighbours_nearer_and_keeps_the_branches(max_leaves):
+    data, _ = groups(200)
+    plain, ordered = (
+        sb.clustermap(data, optimal_ordering=wanted, max_leaves=max_leaves, max_rows=1_000) for wanted in (False, True)
+    )
+
+    def apart(values):
+        return np.linalg.norm(np.diff(values, axis=0), axis=1).sum()
+
+    assert apart(ordered.values) < apart(plain.values)
+    assert apart(ordered.values.T) < apart(plain.values.T)
+    np.testing.assert_array_equal(ordered.row_linkage[:, 2:], plain.row_linkage[:, 2:])
+
+
 @pytest.mark.parametrize("n", [600, 20_000])
 def test_more_rows_than_lines_are_drawn_as_the_means_of_branches(n):
     data, label = groups(n)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -15,7 +15,7 @@ from ..names import HeightScale, Method, Metric
 from ..rows import is_table, rows_of_table
 from .axes import new_figure
 from .clustermap_drawing import Grid, names_of, strips_of
-from .summary import Side, clustered, column_points, cut_side, in_given_order
+from .summary import Job, Side, clustered, column_points, cut_side, in_given_order
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -99,6 +99,7 @@ def clustermap(
     col_cluster: bool = True,
     row_linkage: Any = None,
     col_linkage: Any = None,
+    optimal_ordering: bool = False,
     row_colors: Any = None,
     col_colors: Any = None,
     dendrogram_ratio: float | tuple[float, float] = 0.2,
@@ -143,6 +144,9 @@ def clustermap(
         Whether to cluster the rows and the columns; otherwise they stay in their order.
     row_linkage, col_linkage : array, default None
         Linkage matrices of all rows and of all columns, instead of clustering them here.
+    optimal_ordering : bool, default False
+        Whether neighbours are made as similar as the dendrograms allow, by `leaf_order`; linkage matrices that are
+        given stay as they are.
     row_colors, col_colors : list, Series or data frame, default None
         A colour for each row or column, drawn as a strip beside the heat map; or an integer label for each, which is
         drawn in the colour of its number. Several lists, or the columns of a data frame, give several strips. A branch
@@ -212,14 +216,14 @@ def clustermap(
     given = as_rows(rows_of_table(data) if is_table(data) else data, name="data", dtype=np.dtype(np.float64))
     rows = _scaled(given.astype(np.float64, copy=False), z_score, standard_scale)
     most = as_count(max_leaves, "max_leaves", least=2)
-    options = (method, metric, most, n_jobs)
-    by_rows = clustered(rows, *options, row_linkage, "row") if row_cluster or row_linkage is not None else None
+    job = Job(method, metric, most, as_flag(optimal_ordering, "optimal_ordering"), n_jobs)
+    by_rows = clustered(rows, job, row_linkage, "row") if row_cluster or row_linkage is not None else None
     down = _side(rows, by_rows, as_count(max_rows, "max_rows", least=2))
     lines = down.means(rows)
     by_columns = None
     if col_cluster or col_linkage is not None:
         points, column_metric = column_points(rows, metric, by_rows) if col_linkage is None else (rows.T, metric)
-        by_columns = clustered(points, method, column_metric, most, n_jobs, col_linkage, "col")
+        by_columns = clustered(points, replace(job, metric=column_metric), col_linkage, "col")
     across = _side(np.ascontiguousarray(lines.T), by_columns, as_count(max_columns, "max_columns", least=2))
     values = np.ascontiguousarray(across.means(np.ascontiguousarray(lines.T)).T)
     strips = strips_of(row_colors, down, "row_colors"), strips_of(col_colors, across, "col_colors")

@@ -28,8 +28,7 @@ def draw_table(
     )
     clusters, columns = _clusters(table, max_clusters), _columns(table, standardised, max_columns)
     values = standardised[np.ix_(clusters, columns)]
-    if ax is None:
-        ax = new_axes((min(3.5 + 0.42 * len(columns), 16), min(1.8 + 0.22 * len(clusters), 14)))
+    ax = new_axes(_figsize(table, clusters, columns)) if ax is None else ax
     most = min(float(np.abs(values).max(initial=0.0)), _LARGEST_VALUE) or 1.0
     looks: dict[str, Any] = {"cmap": "RdBu_r", "vmin": -most, "vmax": most, "interpolation": "nearest"} | style
     image = ax.imshow(values, aspect="auto", **looks)
@@ -39,9 +38,15 @@ def draw_table(
         figure: Any = ax.figure
         beyond = np.abs(values).max(initial=0.0) > most
         bar = figure.colorbar(image, ax=ax, extend="both" if beyond else "neither", pad=0.02, aspect=30)
-        bar.set_label("standard deviations from the mean")
+        bar.set_label("standard deviations")
         bar.outline.set_visible(False)
     return ax
+
+
+def _figsize(table: ClusterTable, clusters: NDArray[np.int64], columns: NDArray[np.int64]) -> tuple[float, float]:
+    """In inches; the names of columns stand below the map."""
+    names = max((len(short_name(table.columns[column])) for column in columns.tolist()), default=0)
+    return min(3.5 + 0.45 * len(columns), 16.0), 0.4 + 0.075 * names + min(max(0.25 * len(clusters), 1.5), 12.0)
 
 
 def _clusters(table: ClusterTable, most: int) -> NDArray[np.int64]:

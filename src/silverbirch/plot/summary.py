@@ -16,7 +16,7 @@ from ..dendrogram.measured import checked_z
 from ..dendrogram.nodes import Nodes
 from ..directions import METRICS
 from ..features import ClusterFeatures
-from ..linkage import linkage
+from ..linkage import leaf_order, linkage
 from ..model.aggregate_model import AggregateModel
 from ..rows import source_of
 from .layout import Layout, layout
@@ -64,9 +64,18 @@ class Side:
         return means
 
 
-def clustered(
-    rows: Floats, method: Any, metric: Any, max_leaves: int, n_jobs: int | None, given: Any, name: str
-) -> Clustered | None:
+@dataclass(frozen=True)
+class Job:
+    """How rows are clustered."""
+
+    method: Any
+    metric: Any
+    max_leaves: int
+    optimal_ordering: bool
+    n_jobs: int | None
+
+
+def clustered(rows: Floats, job: Job, given: Any, name: str) -> Clustered | None:
     """Clusters rows exactly, or aggregates them first if there are more than `max_leaves`; None for a single row.
 
     given : a linkage matrix of the rows, which is taken as it is
@@ -84,15 +93,26 @@ def clustered(
         return Clustered(Z, np.arange(n))
     if n < 2:
         return None
-    if n <= max_leaves:
-        return Clustered(np.asarray(linkage(rows, method, metric, n_jobs=n_jobs)), np.arange(n))
-    if metric not in METRICS:
+    if n <= job.max_leaves:
+        Z = np.asarray(linkage(rows, job.method, job.metric, n_jobs=job.n_jobs))
+        return Clustered(_ordered(Z, rows, job), np.arange(n))
+    if job.metric not in METRICS:
         raise ValueError(
-            f"metric={metric!r} of {n:,} {'rows' if name == 'row' else 'columns'}: more than max_leaves={max_leaves:,} "
-            f"are aggregated first, which needs one of {', '.join(METRICS)}; raise max_leaves, or pass {name}_linkage"
+            f"metric={job.metric!r} of {n:,} {'rows' if name == 'row' else 'columns'}: more than "
+            f"max_leaves={job.max_leaves:,} are aggregated first, which needs one of {', '.join(METRICS)}; raise "
+            f"max_leaves, or pass {name}_linkage"
         )
-    model = AggregateModel(linkage=method, metric=metric, max_leaves=max_leaves, n_jobs=n_jobs).insert(rows)
-    return Clustered(np.asarray(model.linkage_matrix_), model._leaf_of(model._directed(source_of(rows))))
+    model = AggregateModel(linkage=job.method, metric=job.metric, max_leaves=job.max_leaves, n_jobs=job.n_jobs)
+    model.insert(rows)
+    Z = _ordered(np.asarray(model.linkage_matrix_), model.features_.mean, job)
+    return Clustered(Z, model._leaf_of(model._directed(source_of(rows))))
+
+
+def _ordered(Z: Floats, leaves: Floats, job: Job) -> Floats:
+    """Z with children exchanged so that neighbours are near, if the job asks for that."""
+    if not job.optimal_ordering:
+        return Z
+    return Dendrogram(Z).ordered(leaf_order(Z, leaves, metric=job.metric, n_jobs=job.n_jobs)).Z
 
 
 def cut_side(rows: Floats, found: Clustered, max_branches: int) -> Side:

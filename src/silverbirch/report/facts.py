@@ -15,10 +15,13 @@ from ..model.cluster_table import column_deviation
 from . import numbers
 from .clusters import MOST_COLUMNS, Clusters, Original
 from .packing import Packed
-from .payload import Payload, rounded
+from .payload import Payload
+from .squares import ROUNDED_FROM, rounded
 
 _FEWEST_NODES = 1_000  # whose means are on the page, even where they exceed the usual size
 _USUAL_BYTES, _MOST_BYTES = 1_000_000, 6_000_000  # of the means in base64
+_BYTES_BESIDE_MANY_LEAVES = 300_000
+_BITS = 13  # of means, where the page shows three digits of them
 _LEAST_OF_EMBEDDING = 30  # columns
 
 
@@ -76,14 +79,15 @@ def add_facts(payload: Payload, dendrogram: Dendrogram, absorbed: Dendrogram, co
     width = len(columns.names)
     few = width <= MOST_COLUMNS
     bytes_of_node = 4 + 4 / 3 * width * (3.7 if few else 2.5)  # as measured, compressed
-    wanted = max(_FEWEST_NODES, _USUAL_BYTES / bytes_of_node)
+    usual = _USUAL_BYTES if dendrogram.n_leaves <= ROUNDED_FROM else _BYTES_BESIDE_MANY_LEAVES
+    wanted = max(_FEWEST_NODES, usual / bytes_of_node)
     k = int(min(wanted, _MOST_BYTES / bytes_of_node)) // 2 + 1
     k = min(k, dendrogram.n_leaves)
     nodes = uppermost_nodes(dendrogram, k)
     means = np.where(dendrogram.weights[nodes, None] > 0, means_of(dendrogram, nodes), means_of(absorbed, nodes))
     z = columns.standardised(means).astype(np.float32)
     payload.arrays["fact_node"] = Packed(nodes.astype(np.uint32))
-    payload.arrays["fact_z"] = Packed(z if few else rounded(z))
+    payload.arrays["fact_z"] = Packed(z if few else rounded(z, _BITS))
     units = "in the units that were clustered"
     if columns.convert is not None:
         units = "in the units before they were scaled or otherwise transformed"

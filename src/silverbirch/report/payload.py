@@ -6,16 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..checks import Floats
 from ..dendrogram import Dendrogram
 from .packing import DELTA, PLANES, Packed, pack
+from .squares import EXACT_UP_TO, ROUNDED_FROM, exceeds_float32, gains_of, rounded, squares_of
 
-_EXACT_UP_TO = 5_000  # leaves whose sums of squares keep all digits
-_ROUNDED_FROM = 200_000  # leaves whose sums of squares keep the digits that a page shows
-_KEPT_BITS = 13  # of the 23 of a float32: a relative error of 2^-14, half of it in the rmsd, below its fourth digit
-_SMALLEST, _LARGEST = 1e-30, 1e38  # what a float32 holds without loss of digits
+_BITS_OF_HEIGHTS = 16  # of very many leaves
 
 
 @dataclass
@@ -42,22 +39,26 @@ def add_layout(payload: Payload, dendrogram: Dendrogram, absorbed: Floats | None
     height = dendrogram.Z[:, 2]
     arrays = payload.arrays
     arrays["boundary"] = Packed((hierarchy.first[left] + hierarchy.count[left] - 1).astype(np.uint32))
-    arrays["height"] = Packed(height) if _exceeds_float32(height) else Packed(height.astype("f4"), (DELTA, PLANES))
     arrays["leaf"] = Packed(hierarchy.leaf_order.astype(np.uint32))
     payload.header["n"] = dendrogram.n_leaves
     if features is None:
+        arrays["height"] = _heights(height)
         return
     if (features.weight != 1).any():
         arrays["weight"] = _weights(features.weight)
     if absorbed is not None and not np.array_equal(absorbed, features.weight):
         arrays["absorbed"] = _weights(absorbed)
-    if features.sse.any():
-        arrays["leaf_sse"] = _squares(features.sse)
-    gain = np.maximum(np.diff(dendrogram._sse_by_merges), 0)
-    if dendrogram.n_leaves > _EXACT_UP_TO and _is_ward(height, gain):
+    many = dendrogram.n_leaves > ROUNDED_FROM
+    short = dendrogram.n_leaves > EXACT_UP_TO and not (many and features.sse.any())  # else rounding takes less
+    if short and _is_ward(height, gains_of(dendrogram)):
         payload.header["gain"] = "ward"
+        arrays["height"] = _heights(height, exact=True)
+        leaf_sse, _ = squares_of(dendrogram)
     else:
-        arrays["gain"] = _squares(gain)
+        arrays["height"] = _heights(height)
+        leaf_sse, arrays["gain"] = squares_of(dendrogram)
+    if leaf_sse is not None:
+        arrays["leaf_sse"] = leaf_sse
 
 
 def _is_ward(height: Floats, gain: Floats) -> bool:
@@ -65,27 +66,18 @@ def _is_ward(height: Floats, gain: Floats) -> bool:
     return bool(np.allclose(height**2 / 2, gain, rtol=1e-6, atol=1e-12 * gain.max(initial=0)))
 
 
+def _heights(height: Floats, exact: bool = False) -> Packed:
+    """Heights as float32, whose differences are small because they mostly ascend."""
+    if exceeds_float32(height):
+        return Packed(height)
+    short = height.astype(np.float32)
+    if len(height) > ROUNDED_FROM and not exact:
+        short = rounded(short, _BITS_OF_HEIGHTS)
+    return Packed(short, (DELTA, PLANES))
+
+
 def _weights(weight: Floats) -> Packed:
     """Whole numbers of rows as integers; other weights keep all digits, because they decide the order of clusters."""
     if (weight == np.floor(weight)).all() and weight.max(initial=0) < 2**32:
         return Packed(weight.astype(np.uint32))
     return Packed(weight.astype(np.float64))
-
-
-def _squares(values: Floats) -> Packed:
-    if len(values) <= _EXACT_UP_TO or _exceeds_float32(values):
-        return Packed(values)
-    short = values.astype(np.float32)
-    return Packed(rounded(short) if len(values) > _ROUNDED_FROM else short)
-
-
-def rounded(values: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The values with fewer binary digits: the others are 0 and compress to nothing."""
-    dropped = 23 - _KEPT_BITS
-    bits = values.view(np.uint32) + np.uint32(1 << (dropped - 1))
-    return (bits >> dropped << dropped).view(np.float32)
-
-
-def _exceeds_float32(values: Floats) -> bool:
-    size = np.abs(values)
-    return bool(((size > _LARGEST) | ((size < _SMALLEST) & (size > 0))).any())

@@ -22,7 +22,10 @@ export function nextPartner({ tree, partition }, node) {
 /** @param {object} view */
 export function comparePanel(view) {
   const { store, tree } = view, box = scrolling("Comparison"), hint = quiet("Select a cluster here or in any picture.");
-  const [first, second] = ["selected", "compared"].map((key) => h("select", { change: ({ target: { value } }) => store.set({ [key]: value === "" ? null : Number(value) }) }));
+  const [first, second] = ["selected", "compared"].map((key) => {
+    const change = ({ target: { value } }) => store.set({ [key]: value === "" ? null : Number(value) });
+    return h("select", { change });
+  });
 
   function fill() {
     const { selected, compared } = store.state, partner = selected === null ? -1 : nextPartner(view, selected);
@@ -30,7 +33,8 @@ export function comparePanel(view) {
     choices(second, "all rows", compared, partner);
     hint.hidden = selected !== null;
     box.hidden = !hint.hidden;
-    replace(box, selected !== null && [comparison(view, selected, compared ?? tree.root), compared !== null && relation(view, selected, compared)]);
+    if (selected === null) return;
+    replace(box, comparison(view, selected, compared ?? tree.root), compared !== null && relation(view, selected, compared));
   }
 
   /** Lists the largest clusters, after the partner and a branch that is none of them. */
@@ -38,7 +42,10 @@ export function comparePanel(view) {
     const nodes = new Map([[partner, -1], [chosen ?? -1, -1]]);
     for (const { node, label } of view.partition().largest(MOST_CHOICES)) nodes.set(node, label);
     nodes.delete(-1);
-    const options = [...nodes].map(([value, label]) => h("option", { value, selected: value === chosen }, called(view, value, label), value === partner && " (joins it next)"));
+    const options = [...nodes].map(([value, label]) => {
+      const text = called(view, value, label);
+      return h("option", { value, selected: value === chosen }, text, value === partner && " (joins it next)");
+    });
     replace(chooser, h("option", { value: "" }, nothing), options);
   }
 
@@ -50,7 +57,8 @@ function comparison(view, ...both) {
   const { tree } = view, { header } = view.data;
   const line = (name, cell) => h("tr", {}, rowHead(name), both.map(cell), h("td", { colspan: 2 }));
   const figures = (name, text) => line(name, (node) => figure(text(node)));
-  const head = line("", (node) => h("th", { scope: "col", class: "figure" }, node === tree.root ? "all rows" : [swatch(view, node), called(view, node)]));
+  const named = (node) => (node === tree.root ? "all rows" : [swatch(view, node), called(view, node)]);
+  const head = line("", (node) => h("th", { scope: "col", class: "figure" }, named(node)));
   return h("table", {}, h("thead", {}, head), h("tbody", {},
     figures(unit(view), (node) => `${count(tree.weight[node])} (${percent(tree.weight[node] / tree.weight[tree.root])})`),
     figures("leaves", (node) => count(tree.count[node])),
@@ -75,7 +83,8 @@ function differenceLines(columns, a, b) {
 /** Where two branches merge, and how far apart their means are. */
 function relation(view, a, b) {
   const { tree } = view, top = tree.lca(a, b), [za, zb] = [meansOf(view, a), meansOf(view, b)];
-  const inside = top === a || top === b ? "One is part of the other." : `They merge at height ${number(tree.height[top])}, in a branch of ${count(tree.weight[top])} ${unit(view)}.`;
+  const merge = `They merge at height ${number(tree.height[top])}, in a branch of ${count(tree.weight[top])} ${unit(view)}.`;
+  const inside = top === a || top === b ? "One is part of the other." : merge;
   const gaps = za && zb && view.data.header.columns.map(({ deviation }, j) => deviation * (za[j] - zb[j]));
-  return quiet(inside, gaps?.length > 0 && ` Their means are ${number(Math.hypot(...gaps))} apart.`);
+  return quiet(inside, gaps?.length > 0 && ` Their means are ${number(Math.hypot(...gaps))} apart, in the units of the columns.`);
 }

@@ -61,7 +61,7 @@ export function curvePanel(view) {
   }
 
   function mark() {
-    const { k } = view.partition(), value = valueAt(Math.max(1, k));
+    const { k, rmsd } = view.partition(), value = rmsd ?? valueAt(Math.max(1, k));
     picture.setAttribute("aria-valuenow", k);
     picture.setAttribute("aria-valuetext", `${counted(k, "cluster", "clusters")}, ${quantity} ${number(value)}`);
     marker.replaceChildren();
@@ -89,8 +89,10 @@ export function curvePanel(view) {
     choose(next);
   });
   onWidth(picture, draw);
-  const what = tree.sse ? "The root mean squared distance of rows to the mean of their cluster." : "The height of the last merge that a cut undoes.";
-  const reason = suggestion?.reason && ` ${suggestion.k ? "Suggested" : "No clear suggestion"}: ${suggestion.reason.split(" (")[0]}.`;
+  const distance = "The root mean squared distance of rows to the mean of their cluster.";
+  const what = tree.sse ? distance : "The height of the lowest merge that a cut undoes.";
+  const answer = suggestion?.k ? `Suggested: k = ${suggestion.k}` : "No clear suggestion";
+  const reason = suggestion?.reason && ` ${answer}; ${suggestion.reason.split(" (")[0]}.`; // the votes are listed below
   const list = votes.map(({ k, names }) => h("li", {}, button(`k = ${count(k)}`, () => choose(k)), " ", names.join(", ")));
   return {
     element: section("curve", "Number of clusters", picture, quiet(what, reason), h("ul", {}, list)),

@@ -26,16 +26,20 @@ class DendrogramPanel {
     this.canvas = h("canvas", { "aria-hidden": "true" });
     this.shade = h("div", { class: "shade", hidden: true });
     this.tip = h("div", { class: "tip", hidden: true });
-    this.line = h("div", { class: "cut-line", role: "slider", tabindex: 0, "aria-label": "Cut", "aria-valuemin": 1, "aria-valuemax": tree.n }, h("span"));
+    const slider = { role: "slider", "aria-label": "Cut", "aria-valuemin": 1, "aria-valuemax": tree.n };
+    this.line = h("div", { class: "cut-line", tabindex: 0, ...slider }, h("span"));
     const label = `Dendrogram of ${counted(tree.n, "leaf", "leaves")}. ${HELP}`;
-    this.stage = h("div", { class: "stage", tabindex: 0, role: "group", "aria-label": label, keydown: (event) => this.key(event) }, this.canvas, this.shade, this.line, this.tip);
+    const attributes = { class: "stage", tabindex: 0, role: "group", "aria-label": label, keydown: (event) => this.key(event) };
+    this.stage = h("div", attributes, this.canvas, this.shade, this.line, this.tip);
     this.spoken = h("p", { class: "spoken", "aria-live": "polite" });
     this.controls = toolbar(view, {
       zoom: (factor) => this.zoom(factor),
       up: () => this.open(Math.max(tree.parent[store.state.root], store.state.root)),
       open: (v) => this.open(v),
     });
-    this.element = h("section", { class: "panel tree", "aria-label": "Dendrogram" }, this.controls.element, this.stage, this.spoken, h("p", { class: "help" }, HELP));
+    const help = h("p", { class: "help" }, HELP);
+    const parts = [this.controls.element, this.stage, this.spoken, help];
+    this.element = h("section", { class: "panel tree", "aria-label": "Dendrogram" }, parts);
     listen(this.stage, this.line, this);
     new ResizeObserver(() => this.draw()).observe(this.stage);
     onTheme(() => this.draw());
@@ -75,9 +79,10 @@ class DendrogramPanel {
   #glide() {
     const { shown, goal } = this;
     const between = (key) => shown[key] + (goal[key] - shown[key]) * 0.3;
-    const left = Math.abs(goal.from - shown.from) + Math.abs(goal.to - shown.to) + Math.abs(goal.top / shown.top - 1) * (goal.to - goal.from);
-    this.gliding = left > 0.003 * (goal.to - goal.from);
-    this.shown = this.gliding ? { root: this.tree.lca(shown.root, goal.root), from: between("from"), to: between("to"), top: between("top") } : goal;
+    const wide = goal.to - goal.from, moves = Math.abs(goal.from - shown.from) + Math.abs(goal.to - shown.to);
+    this.gliding = moves / wide + Math.abs(goal.top / shown.top - 1) > 0.003;
+    const root = this.tree.lca(shown.root, goal.root);
+    this.shown = this.gliding ? { root, from: between("from"), to: between("to"), top: between("top") } : goal;
     this.draw();
     if (this.gliding) requestAnimationFrame(() => this.#glide());
   }
@@ -107,9 +112,9 @@ class DendrogramPanel {
   }
 
   /** Moves the leaves by pixels. */
-  pan({ x, y }, smooth) {
+  pan({ x, y }) {
     const { root, from, to } = this.store.state, { upright, perLeaf } = this.geometry;
-    return this.#show(from - (upright ? x : y) / perLeaf / this.tree.count[root], to - from, smooth);
+    return this.#show(from - (upright ? x : y) / perLeaf / this.tree.count[root], to - from);
   }
 
   #show(from, width, smooth) {
@@ -143,7 +148,8 @@ class DendrogramPanel {
     place(shade, { left, top, width, height });
     replace(tip, describe(this.view, node));
     const onRight = point.x > stage.clientWidth / 2;
-    place(tip, { left: point.x + (onRight ? -14 - tip.offsetWidth : 14), top: Math.min(point.y + 14, stage.clientHeight - tip.offsetHeight) });
+    const lowest = stage.clientHeight - tip.offsetHeight;
+    place(tip, { left: point.x + (onRight ? -14 - tip.offsetWidth : 14), top: Math.min(point.y + 14, lowest) });
   }
 
   click(point, { pointerType, shiftKey }) {
@@ -158,16 +164,16 @@ class DendrogramPanel {
   }
 
   key(event) {
-    const { upright, length } = this.geometry, { selected, root } = this.store.state, { k } = this.view.partition();
+    const { selected, root, from, to, side } = this.store.state, { k } = this.view.partition();
     const step = event.shiftKey ? 10 : 1;
     const cut = (to) => this.view.cutInto(to);
-    const move = (share) => this.pan({ x: share * length * step, y: share * length * step }, true);
-    const [lower, raise, back, on] = upright ? ["Down", "Up", "Left", "Right"] : ["Right", "Left", "Up", "Down"];
+    const move = (share) => this.#show(from + share * step * (to - from), to - from, true);
+    const [lower, raise, back, on] = side === "top" ? ["Down", "Up", "Left", "Right"] : ["Right", "Left", "Up", "Down"];
     const act = {
       [`Arrow${lower}`]: () => cut(k + step),
       [`Arrow${raise}`]: () => cut(k - step),
-      [`Arrow${back}`]: () => move(0.1),
-      [`Arrow${on}`]: () => move(-0.1),
+      [`Arrow${back}`]: () => move(-0.1),
+      [`Arrow${on}`]: () => move(0.1),
       PageDown: () => cut(2 * k),
       PageUp: () => cut(k / 2),
       "+": () => this.zoom(0.5),
@@ -190,6 +196,7 @@ class DendrogramPanel {
     line.hidden = !(t <= 1.01);
     line.style.transform = `translate${geometry.upright ? "Y" : "X"}(${geometry.depth(t)}px)`;
     line.firstChild.textContent = counted(view.partition().k, "cluster", "clusters");
+    line.setAttribute("aria-orientation", geometry.upright ? "vertical" : "horizontal");
     line.setAttribute("aria-valuenow", view.partition().k);
     line.setAttribute("aria-valuetext", inWords(view));
   }

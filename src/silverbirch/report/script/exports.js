@@ -15,11 +15,11 @@ export function tableCsv(view) {
   const { tree } = view, { header } = view.data, clusters = view.partition().largest();
   const columns = header.embedding ? [] : header.columns;
   const texts = (node) => view.representatives(node).map((item) => itemTexts(header, item).join(", ")).join("; ");
-  const heads = ["cluster", "name", unit(view), "share", "rmsd", "representatives", ...columns.map(({ name }) => `mean of ${name}`)];
-  return csvPieces(heads, clusters.length, (i) => {
-    const { node, label } = clusters[i], means = view.facts(node)?.values;
-    const weight = tree.weight[node];
-    return [label, view.name(node), weight, weight / tree.weight[tree.root], tree.rmsd(node), texts(node), ...columns.map((_, j) => means?.[j])];
+  const heads = ["cluster", "name", unit(view), "share", "rmsd", "representatives"];
+  return csvPieces([...heads, ...columns.map(({ name }) => `mean of ${name}`)], clusters.length, (i) => {
+    const { node, label } = clusters[i], weight = tree.weight[node], means = view.facts(node)?.values;
+    const facts = [label, view.name(node), weight, weight / tree.weight[tree.root], tree.rmsd(node), texts(node)];
+    return [...facts, ...columns.map((_, j) => means?.[j])];
   });
 }
 
@@ -33,19 +33,28 @@ export function labelsCsv(view, rowLeaf) {
 /** @param {object} view */
 export function exportsPanel(view) {
   const { header, arrays } = view.data, code = h("code", { tabindex: 0 }), said = h("span", { role: "status" });
-  const saves = [["Table of clusters", "clusters", () => ["\ufeff", ...tableCsv(view)]], ["Labels of leaves", "leaves", () => labelsCsv(view)]]; // the mark tells Excel that it is UTF-8
-  if (arrays.row_leaf) saves.push(["Labels of rows", "rows", () => labelsCsv(view, arrays.row_leaf)]);
+  const saves = [
+    ["Table of clusters", "clusters", () => ["\ufeff", ...tableCsv(view)]], // the mark tells Excel that it is UTF-8
+    ["Labels of leaves", "leaves", () => labelsCsv(view)],
+    ["Labels of rows", "rows", () => labelsCsv(view, arrays.row_leaf)],
+  ].slice(0, arrays.row_leaf ? 3 : 2);
   const copy = async () => {
-    await navigator.clipboard.writeText(code.textContent).catch(() => {
-      getSelection().selectAllChildren(code);
-      document.execCommand("copy"); // where the browser forbids the clipboard, the text is selected at least
-    });
-    said.textContent = "Copied.";
+    getSelection().selectAllChildren(code); // for browsers that forbid the clipboard
+    const done = await navigator.clipboard?.writeText(code.textContent).then(() => true, () => false);
+    said.textContent = done ? "Copied." : "Selected; press Ctrl+C.";
   };
   const stem = header.title.replace(/[^\p{L}\p{N}]+/gu, "-");
-  const buttons = saves.map(([text, name, pieces]) => button(`${text} (CSV)`, () => download(`${stem}-${name}-${view.partition().k}.csv`, pieces())));
+  const buttons = saves.map(([text, name, pieces]) => {
+    const save = () => download(`${stem}-${name}-${view.partition().k}.csv`, pieces());
+    return button(`${text} (CSV)`, save);
+  });
   return {
-    element: section("exports", "Take it along", h("p", { class: "bar" }, code, button("Copy as Python", copy), said), h("p", { class: "bar" }, buttons)),
+    element: section(
+      "exports",
+      "Take it along",
+      h("p", { class: "bar" }, code, button("Copy as Python", copy), said),
+      h("p", { class: "bar" }, buttons),
+    ),
     update(state, changed) {
       if (!changed.has("cut")) return;
       code.textContent = pythonText(header, state.cut);

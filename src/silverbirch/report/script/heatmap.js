@@ -14,22 +14,30 @@ export function heatmapPanel(view) {
   const { tree } = view, { header, arrays } = view.data, { columns } = header;
   if (header.embedding || !arrays.fact_z?.length) return null;
   const note = h("div", { class: "note", hidden: true }), caption = quiet();
-  const table = h("table", { pointerover: point, pointerleave: () => noteAt(note), click: (event) => at(event) && toggle(view, at(event).node) });
+  const choose = (event) => at(event) && toggle(view, at(event).node);
+  const table = h("table", { pointerover: point, pointerleave: () => noteAt(note), click: choose });
   let shown = [];
 
   function fill() {
     const { k } = view.partition(), { selected } = view.store.state;
-    shown = view.partition().largest(HEAT_CLUSTERS).map(({ node, label }) => ({ node, label, z: meansOf(view, node), kind: node === selected && "chosen" }));
+    shown = view.partition().largest(HEAT_CLUSTERS).map(({ node, label }) => {
+      return { node, label, z: meansOf(view, node), kind: node === selected && "chosen" };
+    });
     shown.sort((a, b) => tree.first[a.node] - tree.first[b.node]);
     const known = shown.filter(({ z }) => z), limit = heatLimit(known.flatMap(({ z }) => Array.from(z)));
     const lines = mostSpread(known.map(({ z }) => z), known.map(({ node }) => tree.weight[node]), HEAT_COLUMNS);
     const heads = shown.map(({ node, label, kind }) => h("th", { scope: "col", class: kind }, swatch(view, node), label));
-    const rows = lines.map((j) => h("tr", {}, rowHead(h("bdi", {}, columns[j].name)), shown.map(({ z, kind }) => heatCell(columns[j], z?.[j], limit, kind))));
+    const rows = lines.map((j) => {
+      const cells = shown.map(({ z, kind }) => heatCell(columns[j], z?.[j], limit, kind));
+      return h("tr", {}, rowHead(h("bdi", {}, columns[j].name)), cells);
+    });
     table.className = `heat ${shown.length > READABLE ? "dense" : ""} ${shown.length > CROWDED ? "crowded" : ""}`;
     replace(table, h("thead", {}, h("tr", {}, h("th"), heads)), h("tbody", {}, rows));
     const which = shown.length < k ? `The ${shown.length} largest of ${count(k)} clusters` : "The clusters";
-    const what = columns.length > HEAT_COLUMNS ? ` and the ${lines.length} of ${count(columns.length)} columns in which they differ most` : "";
-    caption.textContent = `${which}${what}, in the order of the dendrogram. Blue is below, orange above the mean of all rows, in full colour from ${number(limit, 1)} standard deviations on.`;
+    const many = columns.length > HEAT_COLUMNS;
+    const what = many ? ` and the ${lines.length} of ${count(columns.length)} columns in which they differ most` : "";
+    const scale = `Blue is below, orange above the mean of all rows; full colours from ${number(limit, 1)} standard deviations on.`;
+    caption.textContent = `${which}${what}, in the order of the dendrogram. ${scale}`;
   }
 
   function at(event) {
@@ -40,11 +48,13 @@ export function heatmapPanel(view) {
     const cluster = at(event), cell = event.target.closest("td, th");
     if (!cluster) return noteAt(note);
     const box = cell.getBoundingClientRect(), frame = note.parentElement.getBoundingClientRect();
-    const { note: value = "" } = cell.dataset;
-    return noteAt(note, box.x + box.width / 2 - frame.x, box.y - frame.y, [called(view, cluster.node, cluster.label), `${value && cell.parentElement.firstChild.textContent} ${value}`]);
+    const value = cell.dataset.note ? `${cell.parentElement.firstChild.textContent} ${cell.dataset.note}` : "";
+    const lines = [called(view, cluster.node, cluster.label), value];
+    return noteAt(note, box.x + box.width / 2 - frame.x, box.y - frame.y, lines);
   }
 
-  return filled(section("heatmap", "Means", h("div", { class: "plot" }, scrolling("Means of the clusters", table), note), caption), ["cut", "selected"], fill);
+  const plot = h("div", { class: "plot" }, scrolling("Means of the clusters", table), note);
+  return filled(section("heatmap", "Means", plot, caption), ["cut", "selected"], fill);
 }
 
 /** The size of a value in full colour, a multiple of 0.5: most values are smaller. */
@@ -56,6 +66,8 @@ export function heatLimit(z) {
 /** The style sheet mixes the colour from the share of the full one. */
 function heatCell(column, z, limit, kind) {
   const value = columnValue(column, z);
-  const style = z !== undefined && `--end: var(${z < 0 ? "--low" : "--high"}); --part: ${Math.min(100, (100 * Math.abs(z)) / limit).toFixed(0)}%`;
-  return h("td", { class: kind, style, "data-note": z === undefined ? "not in this page" : `${value} (${signed(z, 2)} s.d.)` }, h("span", {}, value));
+  if (z === undefined) return h("td", { class: kind, "data-note": "not in this page" }, h("span", {}, value));
+  const part = Math.min(100, (100 * Math.abs(z)) / limit).toFixed(0);
+  const style = `--end: var(${z < 0 ? "--low" : "--high"}); --part: ${part}%`;
+  return h("td", { class: kind, style, "data-note": `${value} (${signed(z, 2)} s.d.)` }, h("span", {}, value));
 }

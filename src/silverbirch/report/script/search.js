@@ -20,7 +20,9 @@ export function searchEntries({ data: { header }, tree }) {
   for (const [node, items] of Object.entries(header.representatives?.of ?? {})) {
     for (const item of items) if (!(tree.count[smallest.get(item)] <= tree.count[node])) smallest.set(item, node);
   }
-  for (const [item, node] of smallest) texts.push([node, itemTexts(header, { values: header.representatives.items[item] }).join(", ")]);
+  for (const [item, node] of smallest) {
+    texts.push([node, itemTexts(header, { values: header.representatives.items[item] }).join(", ")]);
+  }
   return texts.map(([node, text]) => ({ text, key: folded(text), node: Number(node) }));
 }
 
@@ -37,8 +39,13 @@ export function searched(entries, query, weight) {
 export function numbered(view, query) {
   const [, kind = "cluster", digits] = /^(?:(cluster|leaf|row) +)?(\d{1,9})$/i.exec(query.trim()) ?? [], place = Number(digits);
   const { row_leaf: rowLeaf } = view.data.arrays;
-  const node = { cluster: () => place < view.partition().k && view.partition().largest(place + 1)[place].node, leaf: () => place < view.tree.n && place, row: () => rowLeaf?.[place] }[kind.toLowerCase()]();
-  return digits && Number.isInteger(node) ? [{ text: called(view, node), node }] : [];
+  const nodes = {
+    cluster: () => view.partition().largest(place + 1)[place]?.node,
+    leaf: () => (place < view.tree.n ? place : undefined),
+    row: () => rowLeaf?.[place],
+  };
+  const node = digits && nodes[kind.toLowerCase()]();
+  return node === undefined ? [] : [{ text: called(view, node), node }];
 }
 
 /** The window of the dendrogram in which a branch can be seen: the present one if the branch is wide enough in it. */
@@ -54,8 +61,9 @@ export function windowOn(tree, node, { root, from, to }) {
 /** @param {object} view */
 export function searchPanel(view) {
   const { store, tree } = view;
-  const combobox = { role: "combobox", "aria-label": "Search", "aria-controls": "found", "aria-autocomplete": "list", autocomplete: "off" };
-  const input = h("input", { type: "search", placeholder: "Search names, texts, clusters", input: () => lookSoon(), keydown, blur: close, ...combobox });
+  const combobox = { role: "combobox", "aria-label": "Search", "aria-controls": "found", "aria-autocomplete": "list" };
+  const field = { type: "search", placeholder: "Search names, texts, clusters", autocomplete: "off" };
+  const input = h("input", { ...field, ...combobox, input: () => lookSoon(), keydown, blur: close });
   const list = h("ul", { id: "found", role: "listbox", "aria-label": "Found" });
   let entries = null, found = [], active = 0, query = "";
   close();
@@ -70,7 +78,7 @@ export function searchPanel(view) {
     input.setAttribute("aria-expanded", !list.hidden);
     highlight(0);
   }
-  const lookSoon = throttled(look, () => 60);
+  const lookSoon = throttled(look, 60);
 
   function option({ text, node }, place) {
     const top = view.partition().topOf(node), size = `${count(tree.weight[node])} ${unit(view)}`;
@@ -78,7 +86,8 @@ export function searchPanel(view) {
       event.preventDefault(); // the field keeps the focus
       take(place);
     };
-    return h("li", { role: "option", id: `found-${place}`, pointerdown }, swatch(view, node), h("bdi", {}, text), h("small", {}, top >= 0 && top !== node ? `in ${called(view, top)}` : size));
+    const where = h("small", {}, top >= 0 && top !== node ? `in ${called(view, top)}` : size);
+    return h("li", { role: "option", id: `found-${place}`, pointerdown }, swatch(view, node), h("bdi", {}, text), where);
   }
 
   function highlight(place) {

@@ -54,8 +54,11 @@ export function tablePanel(view) {
 
   function line(node, label) {
     const { selected, compared } = store.state, name = called(view, node, label), chosen = node === selected;
-    const chooser = h("button", { type: "button", "aria-label": `Select ${name}`, "aria-pressed": `${chosen}` }, label < 0 ? name : label);
-        return h("tr", { "data-node": node, class: chosen ? "chosen" : node === compared && "compared" }, rowHead(swatch(view, node), chooser), columns.map(([, cell]) => cell(node)));
+    const pressed = { type: "button", "aria-label": `Select ${name}`, "aria-pressed": `${chosen}` };
+    const chooser = h("button", pressed, label < 0 ? name : label);
+        const kind = chosen ? "chosen" : node === compared && "compared";
+    const cells = columns.map(([, cell]) => cell(node));
+    return h("tr", { "data-node": node, class: kind }, rowHead(swatch(view, node), chooser), cells);
   }
 
   function fill() {
@@ -63,11 +66,13 @@ export function tablePanel(view) {
     const focused = table.getRootNode().activeElement?.closest("tr")?.dataset.node;
     const clusters = firstClusters(view, sort, shown);
     const apart = [...new Set([selected, compared])].filter((v) => v !== null && !clusters.some(({ node }) => node === v));
+    const present = sort.replace("-", "") || "label", direction = sort.startsWith("-") ? "descending" : "ascending";
     replace(head, [["cluster", null, "", "label"], ...columns].map(([name, , kind, order]) => {
-      const sorted = order && order === (sort.replace("-", "") || "label") && (sort.startsWith("-") ? "descending" : "ascending");
-      return h("th", { scope: "col", class: kind, "aria-sort": sorted }, order ? button(name, () => sortBy(order)) : h("bdi", {}, name));
+      const attributes = { scope: "col", class: kind, "aria-sort": order === present && direction };
+      return h("th", attributes, order ? button(name, () => sortBy(order)) : h("bdi", {}, name));
     }));
-    replace(all, h("tr", {}, rowHead("all rows"), columns.map(([, cell]) => cell(tree.root))), apart.map((node) => line(node, view.label(node))));
+    const total = h("tr", {}, rowHead("all rows"), columns.map(([, cell]) => cell(tree.root)));
+    replace(all, total, apart.map((node) => line(node, view.label(node))));
     replace(body, clusters.map(({ node, label }) => line(node, label)));
     table.style.setProperty("--heaviest", tree.weight[view.partition().largest(1)[0]?.node]);
     more.hidden = clusters.length >= k;
@@ -84,11 +89,13 @@ export function tablePanel(view) {
   function choose(event) {
     const row = event.target.closest("tr[data-node]"), node = Number(row?.dataset.node), { selected } = store.state;
     if (!row) return;
-    if ((event.shiftKey || event.ctrlKey || event.metaKey) && selected !== null && selected !== node) store.set({ compared: node });
+    const both = (event.shiftKey || event.ctrlKey || event.metaKey) && selected !== null && selected !== node;
+    if (both) store.set({ compared: node });
     else toggle(view, node);
   }
 
-  return filled(section("table", "Clusters", scrolling("Table of clusters", table), more, caption), ["cut", "sort", "selected", "compared"], fill);
+  const element = section("table", "Clusters", scrolling("Table of clusters", table), more, caption);
+  return filled(element, ["cut", "sort", "selected", "compared"], fill);
 }
 
 /** The columns after the label: head, cell of a node, class, and the name of the order if the table can be sorted by it. */
@@ -99,7 +106,11 @@ function tableColumns(view) {
   const rowsOf = header.weighted && arrays.row_leaf && rowCounter(tree, arrays.row_leaf);
   const decimals = tree.sse && decimalsFor(tree.rmsd(tree.root));
   const mean = (j) => (node) => columnValue(columns[j], meansOf(view, node)?.[j]);
-  const share = (node) => h("td", { class: "figure share", style: `--weight: ${tree.weight[node]}` }, percent(tree.weight[node] / all));
+  const most = ["differs most from all rows in", (node) => differences(view, node), "where"];
+  const share = (node) => {
+    const weight = tree.weight[node];
+    return h("td", { class: "figure share", style: `--weight: ${weight}` }, percent(weight / all));
+  };
   return [
     Object.keys(header.names ?? {}).length > 0 && ["name", (node) => h("td", {}, h("bdi", {}, view.name(node))), "", "name"],
     embedding && items,
@@ -108,14 +119,16 @@ function tableColumns(view) {
     ["share", share, "figure share", "size"],
     tree.sse && figures("rmsd", (node) => number(tree.rmsd(node), decimals), "rmsd"),
     !embedding && items,
-    ...(embedding ? [] : columns.length > FEW_COLUMNS ? [["differs most from all rows in", (node) => differences(view, node), "where"]] : columns.map(({ name }, j) => figures(name, mean(j)))),
+    ...(embedding ? [] : columns.length > FEW_COLUMNS ? [most] : columns.map(({ name }, j) => figures(name, mean(j)))),
   ].filter(Boolean);
 }
 
 function differences(view, node) {
   const { columns } = view.data.header, z = meansOf(view, node);
-  const found = strongest(z ?? []).map(({ column, effect }) =>
-    h("span", {}, h("bdi", {}, columns[column].name), " ", h("b", {}, columnValue(columns[column], effect)), " ", h("small", {}, `(${signed(effect, 2)} s.d.)`)));
+  const found = strongest(z ?? []).map(({ column, effect }) => {
+    const value = h("b", {}, columnValue(columns[column], effect));
+    return h("span", {}, h("bdi", {}, columns[column].name), " ", value, " ", h("small", {}, `(${signed(effect, 2)} s.d.)`));
+  });
   return h("td", { class: "where" }, z ? found : h("small", {}, "not in this page"));
 }
 

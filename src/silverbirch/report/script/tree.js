@@ -24,41 +24,43 @@ export class Tree {
     this.numbering = new Map();
     this.#addSquares(header, arrays);
     this.paths = new Paths(this);
-    this.colour = this.#colours();
+    this.colour = this.#colours(arrays.boundary);
   }
 
+  /** What is known of a branch lies at both ends of its interval: neighbours in memory, where numbers of nodes are not. */
   #join(boundary) {
     const { n, leaf } = this, size = 2 * n - 1;
     const left = new Uint32Array(n - 1), right = new Uint32Array(n - 1), parent = new Int32Array(size).fill(-1);
     const first = new Uint32Array(size), count = new Uint32Array(size).fill(1, 0, n), lowest = new Uint32Array(size);
     const x = new Float64Array(size);
-    const begins = Uint32Array.from(leaf), ends = Uint32Array.from(leaf); // the branch that begins or ends at a position
+    const branch = leaf.slice(), low = leaf.slice(), otherEnd = new Uint32Array(n), middle = new Float64Array(n);
     for (let p = 0; p < n; p++) {
-      first[leaf[p]] = p;
-      x[leaf[p]] = p + 0.5;
+      first[leaf[p]] = otherEnd[p] = p;
+      x[leaf[p]] = middle[p] = p + 0.5;
       lowest[p] = p;
     }
     for (let i = 0, v = n; i < n - 1; i++, v++) {
-      const l = (left[i] = ends[boundary[i]]), r = (right[i] = begins[boundary[i] + 1]);
-      parent[l] = parent[r] = v;
-      first[v] = first[l];
-      count[v] = count[l] + count[r];
-      x[v] = (x[l] + x[r]) / 2;
-      lowest[v] = Math.min(lowest[l], lowest[r]);
-      begins[first[v]] = ends[first[v] + count[v] - 1] = v;
+      const a = boundary[i], b = a + 1, begin = otherEnd[a], end = otherEnd[b];
+      parent[(left[i] = branch[a])] = parent[(right[i] = branch[b])] = v;
+      first[v] = begin;
+      count[v] = end - begin + 1;
+      middle[begin] = middle[end] = x[v] = (middle[a] + middle[b]) / 2;
+      low[begin] = low[end] = lowest[v] = Math.min(low[a], low[b]);
+      branch[begin] = branch[end] = v;
+      otherEnd[begin] = end;
+      otherEnd[end] = begin;
     }
     Object.assign(this, { left, right, parent, first, count, x, lowest });
   }
 
   #measure(rows) {
-    const { n, left, right } = this, height = new Float32Array(2 * n - 1);
+    const { n, left, right } = this, height = new Float32Array(2 * n - 1), level = rows.slice();
     height.set(rows, n);
-    const top = height.slice(), level = rows.slice(); // levels ascend also where centroids make a merge lower than one before it
-    for (let i = 0; i < n - 1; i++) {
-      top[n + i] = Math.max(rows[i], top[left[i]], top[right[i]]);
-      if (level[i] < level[i - 1]) level[i] = level[i - 1];
-    }
-    Object.assign(this, { height, top, level });
+    for (let i = 1; i < n - 1; i++) if (level[i] < level[i - 1]) level[i] = level[i - 1];
+    Object.assign(this, { height, level, top: height });
+    if (level.every((value, i) => value === rows[i])) return;
+    const top = (this.top = height.slice()); // a merge may be lower than one before it, as centroids make it
+    for (let i = 0; i < n - 1; i++) top[n + i] = Math.max(rows[i], top[left[i]], top[right[i]]);
   }
 
   #sums(leaves) {
@@ -96,24 +98,19 @@ export class Tree {
    * A colour for each node that it keeps at every cut: undoing merges from the root, the heavier child keeps the colour of its
    * parent; the lighter one takes the next in turn that differs from its two neighbours. So neighbours differ at every cut.
    */
-  #colours() {
+  #colours(boundary) {
     const { n, left, right, first, count, weight } = this;
     const colour = new Uint8Array(2 * n - 1);
     const at = new Uint8Array(n + 2).fill(COLOURS); // colour of the present cluster at both ends of its interval, one added
     at[1] = at[n] = 0;
     let next = 0;
     for (let i = n - 2; i >= 0; i--) {
-      const l = left[i], r = right[i];
-      const heavyLeft = weight[l] >= weight[r];
-      const light = heavyLeft ? r : l;
-      const own = colour[n + i];
-      const neighbour = heavyLeft ? at[first[r] + count[r] + 1] : at[first[l]];
+      const l = left[i], r = right[i], a = boundary[i] + 1, begin = first[n + i], end = begin + count[n + i];
+      const heavyLeft = weight[l] >= weight[r], own = colour[n + i], neighbour = heavyLeft ? at[end + 1] : at[begin];
       do next = (next + 1) % COLOURS;
       while (next === own || next === neighbour);
-      colour[heavyLeft ? l : r] = own;
-      colour[light] = next;
-      at[first[l] + 1] = at[first[l] + count[l]] = colour[l];
-      at[first[r] + 1] = at[first[r] + count[r]] = colour[r];
+      at[begin + 1] = at[a] = colour[l] = heavyLeft ? own : next;
+      at[a + 1] = at[end] = colour[r] = heavyLeft ? next : own;
     }
     return colour;
   }
