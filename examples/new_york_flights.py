@@ -81,8 +81,8 @@ def draw(days, kinds, kind_of_day, out):
     left.set_yticks(range(len(names)), names)
     left.set_xticks(range(KINDS_OF_DAYS), [f"{(kind_of_day == k).sum()}\ndays" for k in range(KINDS_OF_DAYS)])
     left.scatter(range(KINDS_OF_DAYS), [KINDS - 0.2] * KINDS_OF_DAYS, c=CALM_TO_STORM, marker="s", s=60, clip_on=False)
-    left.tick_params(axis="x", pad=16)
-    left.set_title("Kinds of flights on each kind of day")
+    left.tick_params(axis="x", pad=18)
+    left.set(ylim=(KINDS - 0.5, -0.5), title="Kinds of flights on each kind of day")
     calendar = np.full((12, 31), np.nan)
     month, day = np.array(days.index.to_list()).T
     calendar[month - 1, day - 1] = kind_of_day

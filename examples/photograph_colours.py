@@ -2,7 +2,8 @@
 
     python examples/photograph_colours.py [--photo flower.jpg] [--out FOLDER]
 
-The photographs come with scikit-learn (china.jpg and flower.jpg, CC-BY). Needs silverbirch[plot].
+The photographs come with scikit-learn: china.jpg by danielbuechele, flower.jpg by vultilion, CC-BY 2.0. Needs
+silverbirch[plot].
 """
 
 import numpy as np
