@@ -43,6 +43,8 @@ myst_enable_extensions = ["colon_fence", "dollarmath", "amsmath"]
 myst_heading_anchors = 4  # the anchors that code hosts make
 myst_dmath_allow_digits = False  # "$5" is no formula
 
+default_role = "literal"  # `name` in a docstring is code
+
 # Docstrings hold their types and members in numpydoc's form, so nothing is taken from annotations or added.
 autodoc_typehints = "none"
 numpydoc_show_class_members = False

@@ -4,13 +4,12 @@
     python -m benchmarks.studies.page --leaves 25000       some sizes
     python -m benchmarks.studies.page --render             the table of the last run, again
 
-Points in 50 groups are clustered, and `Dendrogram.to_html` writes the page: the file, its bytes and the seconds are
-those of the whole page with the static part. All numbers are medians of several runs. "open" is the time from the start of the navigation until the second frame
-after the script has drawn everything; "computing" is the time that the page itself kept a processor busy, so that other
-processes do not count. Then the line of the cut is dragged from the top to
-the bottom and back, one event of the pointer a frame: the picture, the curve, the scatter and the table follow. There
-are at most 60 frames a second, and the processor draws them. The raw rows go to --output, and docs/report.md holds the
-table made from them.
+Points in 50 groups are clustered, and `Dendrogram.to_html` writes the page, with the static part. "open" is the time
+from the start of the navigation until the second frame after the script has drawn everything. "computing" is the time
+that the page kept a processor busy: other processes do not count. Then the line of the cut is dragged from the
+top to the bottom and back, one event of the pointer a frame; the picture, the curve and the scatter follow, and panels
+out of sight when the line rests. There are at most 60 frames a second, and the processor draws them. Each number is the
+median of several runs. The raw rows go to --output, and docs/report.md holds the table made from them.
 """
 
 import argparse

@@ -36,7 +36,7 @@ def _within(node: Any, kinds: Any) -> bool:
 
 
 def _link(app: Any, doctree: nodes.document) -> None:
-    if not app.env.docname.startswith("docs/") or app.env.docname.startswith("docs/reference/"):
+    if not app.env.docname.startswith("docs/"):
         return
     for literal in list(doctree.findall(nodes.literal)):
         name = target(literal.astext())

@@ -9,9 +9,6 @@ from playwright.sync_api import sync_playwright
 
 import chromium
 
-SIZES = {"phone": (390, 844), "tablet": (820, 1180), "desk": (1440, 900)}
-PICTURES = Path(__file__).parents[2] / "docs" / "images" / "page"
-
 
 def pytest_addoption(parser):
     parser.addoption("--screenshots", action="store_true", help="write the pictures of docs/images/page again")
@@ -36,8 +33,8 @@ def visit(browser):
     contexts, problems, expected = [], [], []
 
     def open_page(path, hash="", *, live=True, tolerate=(), **window):
-        size = dict(zip(("width", "height"), SIZES["desk"], strict=True))
-        context = browser.new_context(**{"viewport": size, "reduced_motion": "reduce"} | window)
+        usual = {"viewport": {"width": 1440, "height": 900}, "reduced_motion": "reduce"}
+        context = browser.new_context(**usual | window)
         contexts.append(context)
         expected.extend(tolerate)
         page = context.new_page()

@@ -20,6 +20,7 @@ from .packing import Packed
 from .payload import Payload, add_layout
 from .representatives import MOST_ROWS_OF_PAGE, Shown, add_representatives
 from .scatter import add_scatter
+from .squares import rounding_of
 
 _VERSION = 1  # of the header, which the script checks
 _FEW_NODES = 500
@@ -57,7 +58,7 @@ def report_payload(
         "rows": clusters.rows,
         "weighted": clusters.weighted,
         "method": model._made_by[0],
-        "what": accuracy_of(model),
+        "what": [*accuracy_of(model), *rounding_of(dendrogram.n_leaves)],
         "python": {"object": "model"},
     }
     payload = Payload(header)

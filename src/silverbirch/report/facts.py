@@ -15,11 +15,12 @@ from ..model.cluster_table import column_deviation
 from . import numbers
 from .clusters import MOST_COLUMNS, Clusters, Original
 from .packing import Packed
-from .payload import ROUNDED_FROM, Payload, rounded
+from .payload import Payload
+from .squares import ROUNDED_FROM, rounded
 
 _FEWEST_NODES = 1_000  # whose means are on the page, even where they exceed the usual size
 _USUAL_BYTES, _MOST_BYTES = 1_000_000, 6_000_000  # of the means in base64
-_BYTES_BESIDE_MANY_LEAVES = 400_000
+_BYTES_BESIDE_MANY_LEAVES = 300_000
 _BITS = 13  # of means, where the page shows three digits of them
 _LEAST_OF_EMBEDDING = 30  # columns
 

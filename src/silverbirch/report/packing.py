@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 _TYPES = {"u1", "u2", "u4", "i4", "f4", "f8"}
 _ALIGNMENT = 8
+_LARGE = 4_000_000  # bytes from which the best compression takes ten seconds more and saves a hundredth
 DELTA, PLANES = "delta", "planes"
 
 
@@ -49,7 +50,9 @@ def pack(header: Mapping[str, Any], arrays: Mapping[str, Packed]) -> str:
     text = json.dumps({**header, "arrays": described}, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     encoded = text.encode("utf-8", "backslashreplace")  # file names may hold bytes that are not text
     head = _padded(len(encoded).to_bytes(4, "little") + encoded)
-    return base64.b64encode(zlib.compress(b"".join([head, *parts]), 9)).decode("ascii")
+    whole = b"".join([head, *parts])
+    level = 9 if len(whole) < _LARGE else 6
+    return base64.b64encode(zlib.compress(whole, level)).decode("ascii")
 
 
 def _padded(data: bytes) -> bytes:

@@ -22,6 +22,7 @@ from .markup import Html, joined, tag
 from .pictures import MOST_BRANCHES, dendrogram_picture, rmsd_picture, themed
 from .pipelines import parts_of
 from .record import record_tables
+from .squares import rounding_of
 
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
@@ -129,7 +130,8 @@ def report_page(
         sections["Number of clusters"] = curve if model._is_cut else joined(_how_to_cut(), curve)
     if model._is_cut:
         sections["Clusters"] = _clusters(clusters, _colours(model))
-    sections["What is exact"] = tag("ul", *(tag("li", sentence) for sentence in accuracy_of(model)))
+    sentences = [*accuracy_of(model), *rounding_of(dendrogram.n_leaves)]
+    sections["What is exact"] = tag("ul", *(tag("li", sentence) for sentence in sentences))
     if record:
         sections["Run"] = scrolling(tag("div", record_tables(record), class_="record"), "Record of the run")
     lead = joined(tag("p", _summary(model, clusters), class_="lead"), _key_figures(model, clusters))

@@ -6,19 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..checks import Floats
 from ..dendrogram import Dendrogram
 from .packing import DELTA, PLANES, Packed, pack
+from .squares import EXACT_UP_TO, ROUNDED_FROM, exceeds_float32, gains_of, rounded, squares_of
 
-_EXACT_UP_TO = 5_000  # leaves whose sums of squares keep all digits
-# With more leaves than this, numbers are rounded, so that the page of a million leaves takes about 10 MB. A sum of
-# squares keeps 8 binary digits beside the first: a relative error of up to 0.2 %, half of it in the rmsd. Errors of
-# different leaves and merges cancel: the rmsd of a cut, and that of a branch of many leaves, has all its digits.
-ROUNDED_FROM = 200_000
-_BITS_OF_SQUARES, _BITS_OF_HEIGHTS = 8, 16
-_SMALLEST, _LARGEST = 1e-30, 1e38  # what a float32 holds without loss of digits
+_BITS_OF_HEIGHTS = 16  # of very many leaves
 
 
 @dataclass
@@ -54,15 +48,17 @@ def add_layout(payload: Payload, dendrogram: Dendrogram, absorbed: Floats | None
         arrays["weight"] = _weights(features.weight)
     if absorbed is not None and not np.array_equal(absorbed, features.weight):
         arrays["absorbed"] = _weights(absorbed)
-    if features.sse.any():
-        arrays["leaf_sse"] = _squares(features.sse)
-    gain = np.maximum(np.diff(dendrogram._sse_by_merges), 0)
-    if dendrogram.n_leaves > _EXACT_UP_TO and _is_ward(height, gain):
+    many = dendrogram.n_leaves > ROUNDED_FROM
+    short = dendrogram.n_leaves > EXACT_UP_TO and not (many and features.sse.any())  # else rounding takes less
+    if short and _is_ward(height, gains_of(dendrogram)):
         payload.header["gain"] = "ward"
         arrays["height"] = _heights(height, exact=True)
+        leaf_sse, _ = squares_of(dendrogram)
     else:
-        arrays["gain"] = _squares(gain)
         arrays["height"] = _heights(height)
+        leaf_sse, arrays["gain"] = squares_of(dendrogram)
+    if leaf_sse is not None:
+        arrays["leaf_sse"] = leaf_sse
 
 
 def _is_ward(height: Floats, gain: Floats) -> bool:
@@ -72,7 +68,7 @@ def _is_ward(height: Floats, gain: Floats) -> bool:
 
 def _heights(height: Floats, exact: bool = False) -> Packed:
     """Heights as float32, whose differences are small because they mostly ascend."""
-    if _exceeds_float32(height):
+    if exceeds_float32(height):
         return Packed(height)
     short = height.astype(np.float32)
     if len(height) > ROUNDED_FROM and not exact:
@@ -85,22 +81,3 @@ def _weights(weight: Floats) -> Packed:
     if (weight == np.floor(weight)).all() and weight.max(initial=0) < 2**32:
         return Packed(weight.astype(np.uint32))
     return Packed(weight.astype(np.float64))
-
-
-def _squares(values: Floats) -> Packed:
-    if len(values) <= _EXACT_UP_TO or _exceeds_float32(values):
-        return Packed(values)
-    short = values.astype(np.float32)
-    return Packed(rounded(short, _BITS_OF_SQUARES) if len(values) > ROUNDED_FROM else short)
-
-
-def rounded(values: NDArray[np.float32], bits: int) -> NDArray[np.float32]:
-    """The values with fewer than their 23 binary digits: the others are 0 and compress to nothing."""
-    dropped = 23 - bits
-    kept = values.view(np.uint32) + np.uint32(1 << (dropped - 1))
-    return (kept >> dropped << dropped).view(np.float32)
-
-
-def _exceeds_float32(values: Floats) -> bool:
-    size = np.abs(values)
-    return bool(((size > _LARGEST) | ((size < _SMALLEST) & (size > 0))).any())

@@ -6,7 +6,7 @@ import { ticksOf, tickText } from "./scales.js";
 
 const NARROW = 1.5; // pixels: narrower branches are not drawn one by one
 const NAMED = 11; // pixels for a leaf: enough for its name
-const NAMES = 84; // pixels for the names of leaves
+const NAMES = 92; // pixels for the names of leaves
 const STRIP = 5; // pixels: the colours of the clusters below the leaves
 const LETTER = 6; // pixels: a letter of the labels, on average
 const FONT = "11px system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', 'Noto Sans', sans-serif";
@@ -68,6 +68,7 @@ export function paint(canvas, view, geometry, { width, height, root, hurried }) 
   const drawn = paintBranches(brush, geometry, view, root);
   paintClusters(brush, geometry, view, hurried);
   if (geometry.names) paintLeafNames(brush, geometry, view);
+  paintNames(brush, geometry, view, drawn);
   return drawn;
 }
 
@@ -138,7 +139,7 @@ function paintClusters({ context, ink, palette, write }, { upright, along, base,
     context.fillStyle = palette.ink;
     if (node >= 0 && (node === selected || node === compared)) context.fillRect(a, base + STRIP + 4, b - a, 2);
   }
-  const wide = runs.filter(({ node, a, b }) => !hurried && node >= 0 && b - a >= 13); // labels need a pass over all clusters
+  const wide = runs.filter(({ node, a, b }) => !hurried && node >= 0 && b - a >= 11); // labels need a pass over all clusters
   const labels = cut.labelsOf(wide.map(({ node }) => node));
   const d = base + STRIP + names + 13;
   wide.forEach(({ node, a, b }, i) => {
@@ -170,7 +171,20 @@ function runsOf({ leaf, first, count: leaves }, cut, { from, to, length }) {
 function paintLeafNames({ palette, write }, { upright, from, to, along, base }, { tree, name }) {
   for (let position = Math.ceil(from - 0.5); position + 0.5 < to; position++) {
     const text = name(tree.leaf[position]) ?? String(tree.leaf[position]);
-    write(shortened(text, NAMES / LETTER), along(position + 0.5), base + STRIP + 8, palette.quiet, upright ? "right" : "left", upright);
+    write(shortened(text, NAMES / (LETTER + 1)), along(position + 0.5), base + STRIP + 8, palette.quiet, upright ? "right" : "left", upright);
+  }
+}
+
+/** Names of branches that are no clusters of the present cut, beside their stems, where no other name is. */
+function paintNames({ palette, write }, { upright, along, depth, scale, from, to }, { tree, partition, name }, drawn) {
+  const cut = partition(), taken = [];
+  for (const v of drawn) {
+    const text = tree.isLeaf(v) || cut.has(v) || tree.x[v] < from || tree.x[v] > to ? null : name(v);
+    if (text === null) continue;
+    const a = along(tree.x[v]), d = depth(scale.of(tree.height[v])), [x, y] = upright ? [a, d] : [d, a];
+    if (taken.some((other) => Math.abs(other.y - y) < 13 && Math.abs(other.x - x) < 30 * LETTER)) continue;
+    taken.push({ x, y });
+    write(shortened(text, 30), upright ? a + 4 : a - 8, upright ? d - 8 : d + 4, palette.ink, "left");
   }
 }
 

@@ -63,25 +63,27 @@ export function toggle({ store }, node) {
 }
 
 /**
- * A panel that is filled again when one of these keys of the state changes: at most ten times a second, less often if it
- * takes long or cannot be seen, so that others can follow a drag.
+ * A panel that is filled again when one of these keys of the state changes: some times a second where it can be seen, else
+ * after the last change, so that others can follow a drag.
  * @param {HTMLElement} element
  * @param {string[]} keys
  * @param {function()} fill
+ * @param {function()} [soon] what fills it while it can be seen
  */
-export function filled(element, keys, fill) {
-  const soon = throttled(fill, 100);
-  let seen = true, waiting = 0;
-  new IntersectionObserver((entries) => (seen = entries.at(-1).isIntersecting)).observe(element);
-  const update = () => {
-    clearTimeout(waiting);
-    if (seen) soon();
-    else waiting = setTimeout(soon, 120); // out of sight: when the drag has come to rest
+export function filled(element, keys, fill, soon = throttled(fill, 100)) {
+  let timer = 0;
+  return {
+    element,
+    update(state, changed) {
+      if (!keys.some((key) => changed.has(key))) return;
+      clearTimeout(timer);
+      if (element.getBoundingClientRect().top < innerHeight) soon();
+      else timer = setTimeout(fill, 300);
+    },
   };
-  return { element, update: (state, changed) => keys.some((key) => changed.has(key)) && update() };
 }
 
-/** Calls `work` in a while, after the last request too; a pause of so many milliseconds, or longer if the work took long. */
+/** Calls `work` after each request, but not more often than every so many milliseconds, or ten times as long as it takes. */
 export function throttled(work, milliseconds) {
   let timer = 0, next = 0;
   return () => {
@@ -89,7 +91,7 @@ export function throttled(work, milliseconds) {
       timer = 0;
       const start = performance.now();
       work();
-      next = Math.max(start + milliseconds, start + 6 * (performance.now() - start));
+      next = start + Math.max(milliseconds, 10 * (performance.now() - start));
     }, next - performance.now());
   };
 }

@@ -3,7 +3,7 @@ import { h } from "./dom.js";
 import { count } from "./format.js";
 import { itemTexts } from "./items.js";
 import { colours, onTheme } from "./palette.js";
-import { called, noteAt, onWidth, quiet, section, throttled, toggle, unit } from "./parts.js";
+import { called, filled, noteAt, onWidth, quiet, section, toggle, unit } from "./parts.js";
 
 const SCATTER_HEIGHT = 300;
 const SCATTER_EDGE = 12;
@@ -79,11 +79,8 @@ export function scatterPanel(view) {
   const [across, up] = header.scatter.labels ?? [];
   const what = nodes.length < header.n ? `The uppermost ${count(nodes.length)} branches` : "The leaves";
   const caption = `${what}; areas follow the ${unit(view)}.${across ? ` Across: ${across}. Up: ${up}.` : ""}`;
-  const drawSoon = throttled(draw, 0);
-  return {
-    element: section("scatter", "Scatter", h("div", { class: "plot" }, canvas, note), quiet(caption)),
-    update: (state, changed) => (changed.has("cut") || changed.has("selected")) && drawSoon(),
-  };
+  const element = section("scatter", "Scatter", h("div", { class: "plot" }, canvas, note), quiet(caption));
+  return filled(element, ["cut", "selected"], draw, draw);
 }
 
 /** Centres and radii in pixels. Both axes have one scale, unless the picture would be a strip. */
@@ -116,12 +113,13 @@ function drawDiscs(canvas, { width, x, y, radius }, order, palette, colourOf, al
     context.fill();
   }
   const image = context.getImageData(0, 0, canvas.width, canvas.height), pixels = new Uint32Array(image.data.buffer);
+  const across = image.width;
   const turned = palette.map((hex) => Number.parseInt(hex.slice(5) + hex.slice(3, 5) + hex.slice(1, 3), 16)); // blue, green, red
   for (let place = large.length; place < order.length; place++) {
     const i = order[place], side = Math.round(2 * radius[i] * ratio);
     const pixel = (alphaOf(i) << 24) | turned[colourOf(i)];
-    const begin = Math.round(y[i] * ratio) * image.width + Math.round(x[i] * ratio);
-    for (let row = 0; row < side; row++) for (let at = 0; at < side; at++) pixels[begin + row * image.width + at] = pixel;
+    const begin = Math.round(y[i] * ratio) * across + Math.round(x[i] * ratio);
+    for (let row = 0; row < side; row++) for (let at = 0; at < side; at++) pixels[begin + row * across + at] = pixel;
   }
   context.putImageData(image, 0, 0);
 }

@@ -2,6 +2,7 @@
 import { h, replace } from "./dom.js";
 import { count, counted, number, percent } from "./format.js";
 
+const STEPS = 1000; // of the slider
 const SCALE_NAMES = [["linear", "linear"], ["sqrt", "square root"], ["log", "logarithmic"]];
 const SIDE_NAMES = [["top", "root at the top"], ["left", "root at the left"]];
 
@@ -15,6 +16,7 @@ export function toolbar(view, { zoom, up, open }) {
   const { store, tree, data } = view;
   const entered = { input: () => field.value && view.cutInto(+field.value), change: () => update(store.state) };
   const field = h("input", { type: "number", min: 1, max: tree.n, "aria-label": "Number of clusters", ...entered });
+  const slider = h("input", { type: "range", max: STEPS, "aria-label": "Number of clusters, logarithmic", input: slide });
   const kinds = [["", "at one level"], ...(data.header.adaptive ?? []).map(({ label }, i) => [i, label])];
   const kind = select("Kind of cut", kinds, (i) => (i ? store.set({ cut: { adaptive: +i } }) : view.cutInto(view.partition().k)));
   const scale = select("Scale of heights", SCALE_NAMES, (scale) => store.set({ scale }));
@@ -28,12 +30,24 @@ export function toolbar(view, { zoom, up, open }) {
     tool("Whole tree", "Show the whole tree", () => open(tree.root)),
   ];
   const element = h("div", { class: "controls" },
-    h("div", { class: "tools" }, h("label", {}, field, " clusters"), kinds.length > 1 && h("label", {}, "cut ", kind), found),
+    h("div", { class: "tools" }, h("label", {}, field, " clusters"), slider, kinds.length > 1 && h("label", {}, "cut ", kind), found),
     h("div", { class: "tools" }, h("label", {}, "heights ", scale), side, h("span", { class: "buttons" }, buttons), trail));
+
+  /** Where a number of clusters lies on the slider. */
+  function stepOf(k) {
+    return Math.round((STEPS * Math.log(k)) / (Math.log(tree.n) || 1));
+  }
+
+  /** A step that is too short for another number moves by one. */
+  function slide() {
+    const { k } = view.partition(), next = Math.round(tree.n ** (slider.value / STEPS));
+    view.cutInto(next === k ? k + Math.sign(slider.value - stepOf(k)) : next);
+  }
 
   function update(state) {
     const { k } = view.partition();
     if (+field.value !== k) field.value = k;
+    slider.value = stepOf(k);
     kind.value = state.cut.adaptive ?? "";
     scale.value = state.scale;
     side.value = state.side;
