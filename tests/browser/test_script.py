@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from pack_script import PACKED, joined, packed
 
+from pack_script import PACKED, joined, packed
 from silverbirch.report import live
 
 ROOT = Path(__file__).parents[2]
