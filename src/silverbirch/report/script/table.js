@@ -57,7 +57,7 @@ export function tablePanel(view) {
     const { selected, compared } = store.state, chosen = node === selected;
     const pressed = { type: "button", "aria-label": `Select ${called(view, node, label)}`, "aria-pressed": `${chosen}` };
     const chooser = h("button", pressed, label);
-        const kind = chosen ? "chosen" : node === compared && "compared";
+    const kind = chosen ? "chosen" : node === compared && "compared";
     const cells = columns.map(([, cell]) => cell(node));
     return h("tr", { "data-node": node, class: kind }, rowHead(swatch(view, node), chooser), cells);
   }
