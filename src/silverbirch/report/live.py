@@ -95,4 +95,4 @@ def _read(name: str) -> str:
     path = files(__package__)
     for part in name.split("/"):
         path = path.joinpath(part)
-    return path.read_text(encoding="utf-8") if path.is_file() else ""
+    return path.read_text(encoding="utf-8")
