@@ -2,9 +2,9 @@
 
     python -m benchmarks.studies.drawing [--rows 2000 20000 100000 1000000] [--table]
 
-Random points in the plane are joined by single linkage, whose trees are deep, and by Ward linkage. `dendrogram` is timed
-without a picture, in a process of its own: scipy may end in a RecursionError, and a case that takes more than five
-minutes is stopped. `clustermap` is timed with the picture, for rows of 20 columns.
+Random points in the plane are joined by single linkage, whose trees are deep, and by Ward linkage. `dendrogram` is
+timed without a picture, `clustermap` with it and with the clustering of rows of 20 columns. Each case has a process of
+its own, five minutes and 12 GB: scipy and seaborn may end in an error.
 
 Raw rows go to benchmarks/results/drawing.csv; `--table` makes the Markdown table from them.
 """
@@ -19,9 +19,14 @@ from benchmarks import markdown
 
 RESULTS = Path(__file__).parents[1] / "results" / "drawing.csv"
 LIMIT = 300  # seconds
-SETUP = "import time, numpy as np, silverbirch as sb; X = np.random.default_rng(0).normal(size=({rows}, {columns}));"
+MEMORY = "import resource; resource.setrlimit(resource.RLIMIT_AS, (12 << 30, 12 << 30));"
+SETUP = (
+    MEMORY
+    + "import time, numpy as np, silverbirch as sb; X = np.random.default_rng(0).normal(size=({rows}, {columns}));"
+)
 CLOCK = "begin = time.perf_counter(); {call}; print(time.perf_counter() - begin)"
 DENDROGRAM = "Z = sb.linkage(X, '{method}'); from {module} import dendrogram;"
+DRAW = "library.clustermap(X, method='{method}').savefig(io.BytesIO())"
 MAP = "import io, matplotlib; matplotlib.use('Agg'); import {module} as library;"
 CASES = {
     ("dendrogram", "silverbirch"): (DENDROGRAM, "silverbirch", "dendrogram(Z, no_plot=True)"),
@@ -29,9 +34,9 @@ CASES = {
     ("clustermap", "silverbirch"): (
         MAP,
         "silverbirch",
-        "library.clustermap(X, method='{method}').savefig(io.BytesIO())",
+        DRAW,
     ),
-    ("clustermap", "seaborn"): (MAP, "seaborn", "library.clustermap(X, method='{method}').savefig(io.BytesIO())"),
+    ("clustermap", "seaborn"): (MAP, "seaborn", DRAW),
 }
 
 

@@ -61,8 +61,9 @@ NOT_OF_COMMANDS = {
 }
 # Modules that no command reaches, and those that check what Python alone can be given: points, distances, sparse rows.
 NOT_FOR_COMMANDS = {"estimator.py", "agglomerative.py", "validation.py", "dendrogram/nodes.py",
-                    "plot/scipy_dendrogram.py", "plot/clustermap.py", "plot/summary.py",
-                    "linkage/cluster.py", "linkage/distances.py", "linkage/sparse.py"}  # fmt: skip
+                    "plot/scipy_dendrogram.py", "plot/clustermap.py", "plot/summary.py", "linkage/ordering.py",
+                    "linkage/cluster.py", "linkage/distances.py", "linkage/sparse.py",
+                    "report/explorer.py"}  # fmt: skip
 # Messages about what Python alone can be given.
 OF_PYTHON = ("Betula(", "read_chunks", "labels or n_clusters", "another name of")
 

@@ -131,7 +131,7 @@ def sides(ax):
         {"above_threshold_color": "k"},
     ],
 )
-@pytest.mark.parametrize("n", [2, 15, 35, 90])
+@pytest.mark.parametrize("n", [2, 35, 90])
 def test_the_picture_is_scipys(orientation, arguments, n):
     Z = hierarchy.linkage(points(n), "average")
     _, (ours, theirs) = pyplot.subplots(1, 2)
@@ -142,7 +142,6 @@ def test_the_picture_is_scipys(orientation, arguments, n):
     assert ticks(ours) == ticks(theirs)
     np.testing.assert_allclose(marks(ours), marks(theirs))
     assert sides(ours) == sides(theirs)
-    ours.figure.canvas.draw()
 
 
 def test_without_axes_the_current_ones_of_pyplot_are_drawn_on():
