@@ -33,6 +33,7 @@ root_doc = "docs/index"
 include_patterns = [
     "docs/**.md",
     "docs/reference/*.rst",
+    "examples/**.md",
     "cpp/silverbirch/**/README.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",

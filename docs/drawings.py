@@ -12,6 +12,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import EllipseCollection
 from matplotlib.figure import Figure
+from scipy.cluster.hierarchy import leaves_list, optimal_leaf_ordering
 
 import silverbirch as sb
 
@@ -223,6 +224,24 @@ def labels() -> None:
     save(drawing, "labels.png")
 
 
+def order() -> None:
+    """Orders of the leaves of one dendrogram, as paths through its points."""
+    points = clumps(500)
+    Z = sb.linkage(points, "average")
+    orders = {
+        "As linkage leaves them": leaves_list(Z),
+        "scipy's optimal_leaf_ordering": leaves_list(optimal_leaf_ordering(Z, points)),
+        "Optimal": sb.leaf_order(Z, points, exact=True),
+    }
+    drawing, axes = figure(3, 2.5, share=True)
+    for ax, (title, leaves) in zip(axes, orders.items(), strict=True):
+        path = points[leaves]
+        plane(ax, f"{title}: {np.linalg.norm(np.diff(path, axis=0), axis=1).sum():.0f}")
+        ax.plot(*path.T, color=COLOURS[0], linewidth=0.9)
+        ax.plot(*path.T, ".", color=INK, markersize=1.5)
+    save(drawing, "order.png")
+
+
 if __name__ == "__main__":
-    for draw in (merge, cancellation, tree, exactness, labels):
+    for draw in (merge, cancellation, tree, exactness, labels, order):
         draw()

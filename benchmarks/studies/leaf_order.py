@@ -2,12 +2,14 @@
 
     python -m benchmarks.studies.leaf_order                                       made data and digits
     python -m benchmarks.studies.leaf_order --data cities.parquet embeddings.npy  random rows of files
-    python -m benchmarks.studies.leaf_order --data normal --rows 1000000 --methods ward --optimal-up-to 0
+    python -m benchmarks.studies.leaf_order --data normal --rows 1000000 --methods ward
+    python -m benchmarks.studies.leaf_order --scipy-up-to 0 --ends 1 8 16         fast orders with fewer ends, too
     python -m benchmarks.studies.leaf_order --render                              the table of the last run, again
 
 The cost is the sum of the distances of neighbours, shown relative to the optimal order (to the fast one where that was
-not computed). Seconds are CPU seconds of one thread, once. scipy's time grows with the fourth power of the leaves, so
---scipy-up-to limits it. The raw rows go to --output, and the table is made from them.
+not computed). A second table has the costs of fast orders by the number of ends that branches keep, over all data.
+Seconds are CPU seconds of one thread, once. scipy's time grows with the fourth power of the leaves, so --scipy-up-to
+limits it. The raw rows go to --output, and the tables are made from them.
 """
 
 import argparse
@@ -23,6 +25,7 @@ from scipy.cluster import hierarchy
 
 import silverbirch as sb
 from benchmarks import machine, markdown, runner
+from silverbirch import _core
 
 Rows = NDArray[np.float64]
 ORDERS = ("linkage", "scipy", "optimal", "fast")
@@ -74,6 +77,8 @@ def scipys_order(Z: Rows, X: Rows) -> NDArray[np.int64]:
 def order_by(name: str, Z: Rows, X: Rows) -> NDArray[np.int64]:
     if name == "linkage":
         return sb.Dendrogram(Z)._hierarchy.leaf_order
+    if name.isdigit():
+        return _core.order_points(Z, X, "euclidean", int(name), 1, None)
     return scipys_order(Z, X) if name == "scipy" else sb.leaf_order(Z, X, exact=name == "optimal")
 
 
@@ -85,7 +90,7 @@ def run(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
             X = rows_of(data, n)
             for method in options.methods:
                 Z = sb.linkage(X, method)
-                for name in ORDERS:
+                for name in (*ORDERS, *map(str, options.ends)):
                     if len(X) > limits.get(name, len(X)):
                         continue
                     begin = time.process_time()
@@ -95,19 +100,39 @@ def run(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
                     yield row | {"machine": place}
 
 
-def rendered(rows: list[dict[str, Any]]) -> str:
-    cases: dict[tuple[str, ...], dict[str, dict[str, Any]]] = {}
+Cases = dict[tuple[str, ...], dict[str, dict[str, Any]]]
+
+
+def by_case(rows: list[dict[str, Any]]) -> Cases:
+    cases: Cases = {}
     for row in rows:
         case = (row["data"], f"{row['rows']:,} × {row['columns']}", row["method"])
         cases.setdefault(case, {})[row["order"]] = row
+    return cases
+
+
+def rendered(cases: Cases) -> str:
     lines = []
     for case, orders in cases.items():
         best = orders.get("optimal", orders["fast"])["cost"]
         cells = [f"{orders[name]['cost'] / best:.4f}" if name in orders else "–" for name in SHOWN_COSTS]
+        if "optimal" not in orders:
+            cells[-1] = "1"
         cells += [f"{orders[name]['cpu']:.3g}" if name in orders else "–" for name in ORDERS[1:]]
         lines.append([*case, *cells])
     head = ["data", "leaves", "linkage", "cost: as it was", "cost: scipy", "cost: fast"]
     return markdown.table([*head, "seconds: scipy", "seconds: optimal", "seconds: fast"], lines)
+
+
+def rendered_ends(cases: Cases) -> str:
+    """How much fast orders cost by their number of ends, relative to optimal ones."""
+    ratios: dict[int, list[float]] = {}
+    for orders in cases.values():
+        for name, row in orders.items():
+            if name.isdigit() and "optimal" in orders:
+                ratios.setdefault(int(name), []).append(row["cost"] / orders["optimal"]["cost"])
+    lines = [[str(ends), f"{np.mean(of):.4f}", f"{max(of):.4f}", str(len(of))] for ends, of in sorted(ratios.items())]
+    return markdown.table(["ends", "cost: mean", "cost: worst", "dendrograms"], lines)
 
 
 def main() -> None:
@@ -117,6 +142,7 @@ def main() -> None:
     parser.add_argument("--methods", nargs="+", default=["single", "complete", "average", "ward"])
     parser.add_argument("--scipy-up-to", type=int, default=1000, metavar="LEAVES")
     parser.add_argument("--optimal-up-to", type=int, default=10_000, metavar="LEAVES")
+    parser.add_argument("--ends", type=int, nargs="*", default=[], help="numbers of ends of further fast orders")
     parser.add_argument("--output", type=Path, default=runner.RESULTS / "leaf_order.jsonl", help="the raw rows")
     parser.add_argument("--append", action="store_true", help="keep the raw rows that are there")
     parser.add_argument("--render", action="store_true", help="only print the table of the raw rows")
@@ -127,7 +153,8 @@ def main() -> None:
                 file.write(json.dumps(row) + "\n")
                 file.flush()
     lines = options.output.read_text(encoding="utf-8").splitlines()
-    print(rendered([json.loads(line) for line in lines]))
+    cases = by_case([json.loads(line) for line in lines])
+    print(rendered(cases), rendered_ends(cases), sep="\n\n")
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ HOSTILE = [
 ]
 WIDTHS = [320, 390, 820, 1440]
 SETTLED = (
-    """() => new Promise((done) => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(done)), 400))"""
+    """() => new Promise((done) => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(done)), 600))"""
 )
 
 
@@ -111,6 +111,7 @@ FOCUSED = (
 
 def test_every_control_can_be_reached_by_the_keyboard(visit, report):
     page = visit(report)
+    page.evaluate(SETTLED)
     wanted = page.locator("#explorer :is(button, input, select):visible").count()
     reached = set()
     for _ in range(2 * wanted):

@@ -13,7 +13,7 @@ COLUMNS = ["mass", "length", "price", "age"]
 KINDS = ["apple", "pear", "plum", "fig", "date", "kiwi"]
 STATE = "() => window.silverbirch.store.state"
 SETTLED = (
-    """() => new Promise((done) => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(done)), 400))"""
+    """() => new Promise((done) => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(done)), 600))"""
 )
 
 

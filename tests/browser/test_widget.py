@@ -25,7 +25,7 @@ NOTEBOOK = """async ({ script, values }) => {
   window.end = await module.default.render({ model: window.model, el: document.getElementById("cell") });
 }"""  # noqa: E501
 SETTLED = (
-    """() => new Promise((done) => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(done)), 400))"""
+    """() => new Promise((done) => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(done)), 600))"""
 )
 FOREIGN = "<!doctype html><style>* { color: lime; font-size: 7px } table { display: none }</style><div id='cell'></div>"
 

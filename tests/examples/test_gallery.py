@@ -141,3 +141,28 @@ def test_every_script_has_a_page_with_its_picture_and_what_it_prints(name):
         assert (ROOT / "docs" / "gallery" / part).is_file()
     assert f"(gallery/{page}.md)" in (ROOT / "docs" / "gallery.md").read_text()
     assert len((EXAMPLES / f"{name}.py").read_text().splitlines()) <= 100
+
+
+def run_all(monkeypatch, tmp_path, *names):
+    options = ["--out", str(tmp_path), "--printed", str(tmp_path), "--only", *names]
+    monkeypatch.setattr(sys, "argv", ["run_all.py", str(tmp_path), *options])
+    with pytest.raises(SystemExit) as end:
+        runpy.run_path(str(EXAMPLES / "run_all.py"), run_name="__main__")
+    return end.value.code
+
+
+def test_scripts_without_their_data_are_left_out_of_a_run_of_all(tmp_path, monkeypatch, capsys):
+    assert run_all(monkeypatch, tmp_path, "world_cities") == 0
+    assert "world_cities: left out, because" in capsys.readouterr().out
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_page_of_the_stream_shows_what_its_script_prints(tmp_path, monkeypatch):
+    assert run_all(monkeypatch, tmp_path, "moving_stream") == 0
+    printed, shown = (
+        (folder / "moving-stream.txt").read_text().splitlines()
+        for folder in (tmp_path, ROOT / "docs" / "gallery" / "printed")
+    )
+    assert printed[:-1] == shown[:-1]  # the last line is what the run took
+    assert printed[-1].endswith(")")
+    assert (tmp_path / "moving-stream.png").is_file()

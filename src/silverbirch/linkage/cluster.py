@@ -131,7 +131,8 @@ def linkage(
     algorithm="rounds", and where "auto" uses an index (few dimensions, or points in groups). Otherwise these three take
     8 bytes for each pair of objects. So do "minimax", "medoid" with "cosine" or "correlation", other metrics, sparse
     rows (but for "single"), and "agnes" and "anderberg" with any linkage but "medoid". "minimax" takes twice as much
-    from distances. What is taken is logged and compared with the memory that is free.
+    from distances. `optimal_ordering` takes 16 bytes for each pair, and 8 more where distances have to be computed
+    first. What is taken is logged and compared with the memory that is free.
 
     Time is at most quadratic in the number of objects, and much less with an index. "agnes", "minimax" and "medoid" can
     take cubic time.

@@ -73,7 +73,7 @@ def leaf_order(
     Notes
     -----
     The optimal order takes cubic time, with a small factor, and 8 m² bytes: 10 000 leaves take about 20 s and 0.8 GB.
-    The approximation takes linear time and about 400 bytes for each leaf: a million leaves take some seconds. It
+    The approximation takes linear time and memory: a million leaves take some seconds, and some hundred bytes each. It
     considers only the 32 cheapest ends of each part of a branch. docs/leaf-order.md compares both.
 
     Points with metrics other than "euclidean", "sqeuclidean", "cosine" and "correlation", and sparse points, take 8

@@ -71,16 +71,14 @@ export function toggle({ store }, node) {
  * @param {function()} [soon] what fills it while it can be seen
  */
 export function filled(element, keys, fill, soon = throttled(fill, 100)) {
-  let timer = 0;
-  return {
-    element,
-    update(state, changed) {
-      if (!keys.some((key) => changed.has(key))) return;
-      clearTimeout(timer);
-      if (element.getBoundingClientRect().top < innerHeight) soon();
-      else timer = setTimeout(fill, 300);
-    },
+  let seen = true, waiting = 0;
+  new IntersectionObserver((entries) => (seen = entries.at(-1).isIntersecting)).observe(element);
+  const update = () => {
+    clearTimeout(waiting);
+    if (seen) soon();
+    else waiting = setTimeout(fill, 120); // out of sight: when the drag has come to rest
   };
+  return { element, update: (state, changed) => keys.some((key) => changed.has(key)) && update() };
 }
 
 /** Calls `work` after each request, but not more often than every so many milliseconds, or ten times as long as it takes. */
@@ -102,14 +100,4 @@ export function onWidth(element, draw) {
   new ResizeObserver(() => {
     if (element.clientWidth !== width && (width = element.clientWidth)) draw(width);
   }).observe(element);
-}
-
-/** A note above a place in a box with `position: relative`; without lines it is hidden. */
-export function noteAt(note, x, y, lines) {
-  note.hidden = !lines;
-  if (!lines) return;
-  note.replaceChildren(...lines.map((line) => h("div", {}, line)));
-  const room = note.parentElement.clientWidth - note.offsetWidth;
-  note.style.left = `${Math.max(0, Math.min(room, x - note.offsetWidth / 2))}px`;
-  note.style.top = `${y - note.offsetHeight - 6}px`;
 }
