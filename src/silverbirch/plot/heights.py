@@ -11,6 +11,7 @@ from ..checks import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.ticker import Formatter
 
 _ROOM = 0.05  # above the root, and with a log scale below the lowest merge, relative to the drawn height
 
@@ -66,14 +67,32 @@ class Heights:
 
     def set_on(self, ax: Axes, *, upright: bool) -> None:
         """Gives the axis of the heights this scale."""
-        from matplotlib.ticker import FixedLocator, LogFormatter, MaxNLocator
+        from matplotlib.ticker import FixedLocator
 
         set_scale, axis = (ax.set_yscale, ax.yaxis) if upright else (ax.set_xscale, ax.xaxis)
         if self.name == "sqrt":
             set_scale("function", functions=(self._forward, self._inverse))
-            places = MaxNLocator(6).tick_values(*self._forward(np.array([self.base, self.top])))
-            axis.set_major_locator(FixedLocator(self._inverse(np.array(places)).tolist()))
+            axis.set_major_locator(FixedLocator(self._ticks()))
+            axis.set_major_formatter("{x:g}")
         elif self.name == "log":
             set_scale("log")
-            axis.set_major_formatter(LogFormatter())
-            axis.set_minor_formatter(LogFormatter(minor_thresholds=(1.5, 0.5)))
+            axis.set_major_formatter(_plain_numbers())
+            axis.set_minor_formatter(_plain_numbers(minor_thresholds=(1.5, 0.5)))
+
+    def _ticks(self) -> list[float]:
+        """Heights of one digit that are drawn about as far apart."""
+        from matplotlib.ticker import MaxNLocator
+
+        places = MaxNLocator(6).tick_values(*self._forward(np.array([self.base, self.top])))
+        return sorted({float(f"{height:.0e}") for height in self._inverse(np.array(places)).tolist()})
+
+
+def _plain_numbers(**options: Any) -> Formatter:
+    """Labels the ticks that matplotlib would label on a log scale, without powers of ten."""
+    from matplotlib.ticker import LogFormatter
+
+    class PlainNumbers(LogFormatter):
+        def __call__(self, x: float, pos: int | None = None) -> str:
+            return f"{x:g}" if super().__call__(x, pos) else ""
+
+    return PlainNumbers(**options)

@@ -1,7 +1,7 @@
 """The script of a page, and the place where it finds its data.
 
-The modules of `script/` are joined into one inline script, in the order of their imports. The content-security policy
-of the page allows this script alone, by its hash, and no connection to anywhere.
+`make script` packs the modules of `script/` into one file, `script.js`. The content-security policy of the page allows
+this script alone, by its hash, and no connection to anywhere.
 """
 
 from __future__ import annotations
@@ -10,25 +10,19 @@ import base64
 import hashlib
 import re
 from functools import cache
-from graphlib import TopologicalSorter
 from importlib.resources import files
 
 from .markup import Html, joined, tag
 from .payload import Payload
 
-_IMPORT = re.compile(r"^import .* from [\"']\./([\w-]+\.js)[\"'];?\n", re.MULTILINE)
-_EXPORT = re.compile(r"^export (?=(?:async |function|class|const|let))", re.MULTILINE)
-# Whole lines of comments, and empty lines.
-_COMMENT = re.compile(r"^[ \t]*(?:/\*\*.*?\*/|//[^\n]*)?[ \t]*\n", re.MULTILINE | re.DOTALL)
-_INDENTATION = re.compile(r"^[ \t]+", re.MULTILINE)
 _END_OF_SCRIPT = re.compile(r"</script|<!--", re.IGNORECASE)
 _NAMES = ("page.css", "script/live.css", "script/panels.css")
 
 
 @cache
 def script() -> str:
-    """The script of a page: all modules in one function."""
-    text = f'(() => {{\n"use strict";\n{_joined("page.js")}}})();\n'
+    """The script of a page."""
+    text = f"{_packed()}silverbirchExplorer.startPage();\n"
     if found := _END_OF_SCRIPT.search(text):
         raise ValueError(f"a script of the page contains {found[0]!r}, which would end it: write it in another way")
     return text
@@ -37,25 +31,11 @@ def script() -> str:
 @cache
 def widget_script() -> str:
     """The module of the notebook's widget."""
-    return _joined("widget.js")
+    return f"{_packed()}export default {{ render: silverbirchExplorer.renderWidget }};\n"
 
 
-def _joined(first: str) -> str:
-    """A module and all that it imports, without comments and indentation: pages need only what runs.
-
-    No import renames anything, so that the modules can share their names; no text goes over several lines.
-    """
-    sources: dict[str, str] = {}
-    imports: dict[str, list[str]] = {}
-    waiting = [first]
-    while waiting:
-        name = waiting.pop()
-        sources[name] = _read(f"script/{name}")
-        imports[name] = _IMPORT.findall(sources[name])
-        waiting += [other for other in imports[name] if other not in sources]
-    order = TopologicalSorter(imports).static_order()
-    text = "".join(_EXPORT.sub("", _IMPORT.sub("", sources[name])) for name in order)
-    return _INDENTATION.sub("", _COMMENT.sub("", text))
+def _packed() -> str:
+    return _read("script.js").rstrip().rstrip(";") + ";\n"
 
 
 @cache
@@ -95,4 +75,4 @@ def _read(name: str) -> str:
     path = files(__package__)
     for part in name.split("/"):
         path = path.joinpath(part)
-    return path.read_text(encoding="utf-8") if path.is_file() else ""
+    return path.read_text(encoding="utf-8")

@@ -7,18 +7,6 @@ import { called, figure, filled, quiet, rowHead, scrolling, section, swatch, uni
 
 const MOST_CHOICES = 200;
 
-/** The cluster that a branch joins next: the branch beside it, or the heaviest cluster there; -1 for the root. */
-export function nextPartner({ tree, partition }, node) {
-  const { n, left, right, parent, weight } = tree, row = parent[node] - n;
-  if (row < 0) return -1;
-  let other = left[row] === node ? right[row] : left[row];
-  while (partition().topOf(other) < 0 && other >= n) {
-    const [a, b] = [left[other - n], right[other - n]];
-    other = weight[a] >= weight[b] ? a : b;
-  }
-  return other;
-}
-
 /** @param {object} view */
 export function comparePanel(view) {
   const { store, tree } = view, box = scrolling("Comparison"), hint = quiet("Select a cluster here or in any picture.");
@@ -28,24 +16,20 @@ export function comparePanel(view) {
   });
 
   function fill() {
-    const { selected, compared } = store.state, partner = selected === null ? -1 : nextPartner(view, selected);
+    const { selected, compared } = store.state;
     choices(first, "none", selected);
-    choices(second, "all rows", compared, partner);
+    choices(second, "all rows", compared);
     hint.hidden = selected !== null;
     box.hidden = !hint.hidden;
     if (selected === null) return;
     replace(box, comparison(view, selected, compared ?? tree.root), compared !== null && relation(view, selected, compared));
   }
 
-  /** Lists the largest clusters, after the partner and a branch that is none of them. */
-  function choices(chooser, nothing, chosen, partner = -1) {
-    const nodes = new Map([[partner, -1], [chosen ?? -1, -1]]);
+  /** Lists the largest clusters, after a branch that is none of them. */
+  function choices(chooser, nothing, chosen) {
+    const nodes = new Map(chosen === null ? [] : [[chosen, -1]]);
     for (const { node, label } of view.partition().largest(MOST_CHOICES)) nodes.set(node, label);
-    nodes.delete(-1);
-    const options = [...nodes].map(([value, label]) => {
-      const text = called(view, value, label);
-      return h("option", { value, selected: value === chosen }, text, value === partner && " (joins it next)");
-    });
+    const options = [...nodes].map(([value, label]) => h("option", { value, selected: value === chosen }, called(view, value, label)));
     replace(chooser, h("option", { value: "" }, nothing), options);
   }
 
@@ -55,7 +39,7 @@ export function comparePanel(view) {
 
 function comparison(view, ...both) {
   const { tree } = view, { header } = view.data;
-  const line = (name, cell) => h("tr", {}, rowHead(name), both.map(cell), h("td", { colspan: 2 }));
+  const line = (name, cell) => h("tr", {}, rowHead(name), both.map(cell), h("td"));
   const figures = (name, text) => line(name, (node) => figure(text(node)));
   const named = (node) => (node === tree.root ? "all rows" : [swatch(view, node), called(view, node)]);
   const head = line("", (node) => h("th", { scope: "col", class: "figure" }, named(node)));
@@ -67,16 +51,11 @@ function comparison(view, ...both) {
     !header.embedding && differenceLines(header.columns, ...both.map((node) => meansOf(view, node)))));
 }
 
-/** The columns that differ most: both values, and the means as discs on a line, the second one hollow. */
+/** The columns that differ most. */
 function differenceLines(columns, a, b) {
-  const found = strongest(a && b ? a.map((z, j) => z - b[j]) : [], 8);
-  const reach = Math.max(...found.flatMap(({ column }) => [Math.abs(a[column]), Math.abs(b[column])]));
-  return found.map(({ column, effect }) => {
-    const [x, y] = [a, b].map((z) => 50 + (46 * z[column]) / reach);
-    const style = `--a: ${x}%; --b: ${y}%; --from: ${Math.min(x, y)}%; --gap: ${Math.abs(x - y)}%`;
+  return strongest(a && b ? a.map((z, j) => z - b[j]) : [], 8).map(({ column, effect }) => {
     const values = [a, b].map((z) => figure(columnValue(columns[column], z[column])));
-    const span = h("td", { class: "span", style }, h("i"), h("i"), h("i"));
-    return h("tr", {}, rowHead(h("bdi", {}, columns[column].name)), values, span, figure(`${signed(effect, 2)} s.d.`));
+    return h("tr", {}, rowHead(h("bdi", {}, columns[column].name)), values, figure(`${signed(effect, 2)} s.d.`));
   });
 }
 

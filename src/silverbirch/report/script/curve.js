@@ -52,11 +52,7 @@ export function curvePanel(view) {
       group.append(svg("path", { d: `M${LEFT} ${y(value)}H${width - RIGHT}` }));
       group.append(text(LEFT - 8, y(value) + 4, number(value, decimalsFor(step, 1)), "end"));
     }
-    for (let k = 1; k <= n; k *= 10) {
-      for (const tick of n < 1000 ? [k, 2 * k, 5 * k] : [k]) {
-        if (tick <= n) group.append(text(x(tick), BOTTOM + 20, count(tick), "middle"));
-      }
-    }
+    for (let k = 1; k <= n; k *= 10) group.append(text(x(k), BOTTOM + 20, count(k), "middle"));
     return group;
   }
 

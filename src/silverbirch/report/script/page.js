@@ -2,7 +2,7 @@
 
 import { start } from "./main.js";
 
-async function startPage() {
+export async function startPage() {
   const root = document.documentElement;
   const explorer = document.getElementById("explorer");
   const data = document.getElementById("silverbirch-data");
@@ -19,5 +19,3 @@ async function startPage() {
     console.error(error);
   }
 }
-
-startPage();

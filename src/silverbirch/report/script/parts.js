@@ -101,13 +101,3 @@ export function onWidth(element, draw) {
     if (element.clientWidth !== width && (width = element.clientWidth)) draw(width);
   }).observe(element);
 }
-
-/** A note above a place in a box with `position: relative`; without lines it is hidden. */
-export function noteAt(note, x, y, lines) {
-  note.hidden = !lines;
-  if (!lines) return;
-  note.replaceChildren(...lines.map((line) => h("div", {}, line)));
-  const room = note.parentElement.clientWidth - note.offsetWidth;
-  note.style.left = `${Math.max(0, Math.min(room, x - note.offsetWidth / 2))}px`;
-  note.style.top = `${y - note.offsetHeight - 6}px`;
-}

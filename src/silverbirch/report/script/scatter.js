@@ -3,12 +3,12 @@ import { h } from "./dom.js";
 import { count } from "./format.js";
 import { itemTexts } from "./items.js";
 import { colours, onTheme } from "./palette.js";
-import { called, filled, noteAt, onWidth, quiet, section, toggle, unit } from "./parts.js";
+import { called, filled, onWidth, quiet, section, toggle, unit } from "./parts.js";
 
-const SCATTER_HEIGHT = 300;
-const SCATTER_EDGE = 12;
+const SCATTER_HEIGHT = 300, SCATTER_EDGE = 12;
+const DENSITY = 2; // pixels of the canvas to one of the page: edges look smooth
 const COVERED = 0.12; // the share of the picture that discs would cover if none overlapped
-const LARGEST_DISC = 9, SMALL_DISC = 1.5;
+const FAINT = 31, STRONG = 191; // opacity of discs that are not selected, and of others
 const REACH = 12; // pixels from the pointer to the disc that it means
 
 /**
@@ -19,8 +19,7 @@ const REACH = 12; // pixels from the pointer to the disc that it means
  * @param {function(number): boolean} isCluster
  */
 export function clustersOfPoints({ root, parent }, nodes, isCluster) {
-  const lowest = root - nodes.length + 2; // of the last merges
-  const above = new Int32Array(nodes.length);
+  const lowest = root - nodes.length + 2, above = new Int32Array(nodes.length); // of the last merges
   const clusterOf = (node) => {
     const outer = node === root ? -1 : above[parent[node] - lowest];
     return outer < 0 && isCluster(node) ? node : outer;
@@ -33,100 +32,88 @@ export function clustersOfPoints({ root, parent }, nodes, isCluster) {
 export function scatterPanel(view) {
   const { tree, store } = view, { header, arrays } = view.data, nodes = arrays.scatter_node;
   if (!nodes) return null;
-  const canvas = h("canvas", { role: "img", "aria-label": "Scatter of the leaves in the colours of their clusters" });
+  const label = "Scatter of the leaves in the colours of their clusters";
+  const canvas = h("canvas", { role: "img", "aria-label": label, pointermove: point, pointerleave: point, click });
   const note = h("div", { class: "note", hidden: true });
   const order = nodes.map((_, i) => i).sort((a, b) => tree.weight[nodes[b]] - tree.weight[nodes[a]]); // small discs on top
-  let discs = { width: 0 }, clusters = [];
+  let discs = null, clusters = [];
 
   function draw() {
-    if (!discs.width) return;
+    if (!discs) return;
     const cut = view.partition(), { selected } = store.state, { branch, noise } = colours();
+    const level = store.state.cut.k; // a point of several clusters of a level cut has the colour of the largest
+    const blueGreenRed = [...branch, noise].map((hex) => Number.parseInt(hex.slice(5) + hex.slice(3, 5) + hex.slice(1, 3), 16));
     clusters = clustersOfPoints(tree, nodes, (node) => cut.has(node));
-    const chosen = (node) => selected === null || tree.isWithin(node, selected) || tree.isWithin(selected, node);
-    // A point that consists of several clusters of a level cut has its own colour, which is that of the largest.
-    const own = store.state.cut.k ? (node) => tree.colour[node] : () => branch.length;
-    const colourOf = (i) => (clusters[i] < 0 ? own(nodes[i]) : cut.colourOf(clusters[i]));
-    drawDiscs(canvas, discs, order, [...branch, noise], colourOf, (i) => (chosen(nodes[i]) ? 191 : 31));
+    drawDiscs(canvas, discs, order, (i) => {
+      const node = nodes[i], top = clusters[i];
+      const chosen = selected === null || tree.isWithin(node, selected) || tree.isWithin(selected, node);
+      const colour = top >= 0 ? cut.colourOf(top) : level ? tree.colour[node] : branch.length;
+      return ((chosen ? STRONG : FAINT) << 24) | blueGreenRed[colour];
+    });
   }
 
-  function under(event) {
-    const { x, y, radius } = discs;
+  function under({ offsetX, offsetY }) {
     let found = -1, best = REACH;
-    for (let i = 0; i < nodes.length; i++) {
-      const gap = Math.hypot(x[i] - event.offsetX, y[i] - event.offsetY) - radius[i];
+    for (const i of order) {
+      const gap = Math.hypot(discs.x[i] - offsetX, discs.y[i] - offsetY) - discs.radius[i];
       if (gap < best) [found, best] = [i, gap];
     }
     return found;
   }
 
   function point(event) {
-    const i = under(event);
-    canvas.style.cursor = i < 0 ? "" : "pointer";
-    noteAt(note, discs.x[i], discs.y[i] - discs.radius[i], i < 0 ? null : discText(view, nodes[i], clusters[i]));
+    const i = event.type === "pointerleave" ? -1 : under(event);
+    note.hidden = i < 0;
+    if (note.hidden) return;
+    const node = nodes[i], [item] = view.representatives(node), texts = item ? itemTexts(header, item) : [];
+    const cluster = clusters[i] < 0 ? "in no cluster" : called(view, clusters[i]);
+    const lines = [cluster, `${called(view, node, -1)}: ${count(tree.weight[node])} ${unit(view)}`, texts[0]];
+    note.replaceChildren(...lines.map((line) => h("div", {}, line)));
+    note.style.left = `${Math.max(0, Math.min(canvas.clientWidth - note.offsetWidth, discs.x[i] - note.offsetWidth / 2))}px`;
+    note.style.top = `${discs.y[i] - note.offsetHeight - 16}px`;
   }
 
-  canvas.addEventListener("pointermove", point);
-  canvas.addEventListener("pointerleave", () => noteAt(note));
-  canvas.addEventListener("click", (event) => {
+  function click(event) {
     const i = under(event);
     toggle(view, i < 0 ? null : clusters[i] < 0 ? nodes[i] : clusters[i]);
-  });
+  }
+
   onTheme(draw);
   onWidth(canvas, (width) => {
     discs = placedDiscs(view, width);
     draw();
   });
-  const [across, up] = header.scatter.labels ?? [];
-  const what = nodes.length < header.n ? `The uppermost ${count(nodes.length)} branches` : "The leaves";
-  const caption = `${what}; areas follow the ${unit(view)}.${across ? ` Across: ${across}. Up: ${up}.` : ""}`;
-  const element = section("scatter", "Scatter", h("div", { class: "plot" }, canvas, note), quiet(caption));
+  const [across, up] = header.scatter.labels, few = nodes.length < header.n;
+  const what = few ? `The uppermost ${count(nodes.length)} branches` : "The leaves";
+  const caption = quiet(`${what}; areas follow the ${unit(view)}. Across: ${across}. Up: ${up}.`);
+  const element = section("scatter", "Scatter", h("div", { class: "plot" }, canvas, note), caption);
   return filled(element, ["cut", "selected"], draw, draw);
 }
 
-/** Centres and radii in pixels. Both axes have one scale, unless the picture would be a strip. */
+/** Centres and radii in pixels of the page, with one scale for both axes. */
 function placedDiscs({ tree, data: { header: { scatter }, arrays } }, width) {
   const { scatter_node: nodes, scatter_xy: packed } = arrays;
   const [w, t] = [scatter.x, scatter.y].map(([low, high]) => high - low || 1);
-  let sx = (width - 2 * SCATTER_EDGE) / w, sy = (SCATTER_HEIGHT - 2 * SCATTER_EDGE) / t;
-  if (Math.max(sx / sy, sy / sx) < 4) sx = sy = Math.min(sx, sy);
-  const area = (COVERED * width * SCATTER_HEIGHT) / (Math.PI * tree.weight[tree.root] || 1); // of weight 1
-  const radiusOf = (node) => Math.max(1, Math.min(LARGEST_DISC, Math.sqrt(area * tree.weight[node])));
+  const scale = Math.min((width - 2 * SCATTER_EDGE) / w, (SCATTER_HEIGHT - 2 * SCATTER_EDGE) / t) / 65535;
+  const area = (COVERED * width * SCATTER_HEIGHT) / (Math.PI * tree.weight[tree.root]); // of weight 1
   return {
-    width,
-    x: Float32Array.from(nodes, (_, i) => width / 2 + (packed[2 * i] / 65535 - 0.5) * w * sx),
-    y: Float32Array.from(nodes, (_, i) => SCATTER_HEIGHT / 2 - (packed[2 * i + 1] / 65535 - 0.5) * t * sy),
-    radius: Float32Array.from(nodes, radiusOf),
+    x: Float32Array.from(nodes, (_, i) => width / 2 + (packed[2 * i] - 32767) * w * scale),
+    y: Float32Array.from(nodes, (_, i) => SCATTER_HEIGHT / 2 - (packed[2 * i + 1] - 32767) * t * scale),
+    radius: Float32Array.from(nodes, (node) => Math.max(1, Math.min(9, Math.sqrt(area * tree.weight[node])))),
   };
 }
 
-/** Draws discs, large ones first. Of small ones there may be many: they are squares, written to the pixels themselves. */
-function drawDiscs(canvas, { width, x, y, radius }, order, palette, colourOf, alphaOf) {
-  const ratio = Math.min(2, devicePixelRatio), context = canvas.getContext("2d", { willReadFrequently: true });
-  canvas.width = width * ratio;
-  canvas.height = SCATTER_HEIGHT * ratio;
-  const large = order.filter((i) => radius[i] >= SMALL_DISC);
-  for (const i of large) {
-    context.beginPath();
-    context.arc(x[i] * ratio, y[i] * ratio, radius[i] * ratio, 0, 7);
-    context.fillStyle = palette[colourOf(i)];
-    context.globalAlpha = alphaOf(i) / 255;
-    context.fill();
+/** Writes the discs to the pixels themselves: calls of the canvas for 25,000 discs would take longer than a frame. */
+function drawDiscs(canvas, { x, y, radius }, order, pixelOf) {
+  const width = (canvas.width = canvas.clientWidth * DENSITY), height = (canvas.height = SCATTER_HEIGHT * DENSITY);
+  const image = new ImageData(width, height), pixels = new Uint32Array(image.data.buffer);
+  for (const alpha of [FAINT, STRONG]) for (const i of order) {
+    const pixel = pixelOf(i), r = radius[i] * DENSITY, cx = x[i] * DENSITY, cy = y[i] * DENSITY;
+    if (pixel >>> 24 !== alpha) continue;
+    for (let row = Math.ceil(cy - r); row <= cy + r; row++) {
+      const half = Math.sqrt(r * r - (row - cy) ** 2), begin = row * width;
+      for (let at = Math.ceil(cx - half); at <= cx + half; at++) pixels[begin + at] = pixel;
+    }
   }
-  const image = context.getImageData(0, 0, canvas.width, canvas.height), pixels = new Uint32Array(image.data.buffer);
-  const across = image.width;
-  const turned = palette.map((hex) => Number.parseInt(hex.slice(5) + hex.slice(3, 5) + hex.slice(1, 3), 16)); // blue, green, red
-  for (let place = large.length; place < order.length; place++) {
-    const i = order[place], side = Math.round(2 * radius[i] * ratio);
-    const pixel = (alphaOf(i) << 24) | turned[colourOf(i)];
-    const begin = Math.round(y[i] * ratio) * across + Math.round(x[i] * ratio);
-    for (let row = 0; row < side; row++) for (let at = 0; at < side; at++) pixels[begin + row * across + at] = pixel;
-  }
-  context.putImageData(image, 0, 0);
-}
-
-function discText(view, node, cluster) {
-  const { tree } = view, [item] = view.representatives(node);
-  const size = `${count(tree.weight[node])} ${unit(view)}`;
-  const texts = item ? itemTexts(view.data.header, item).slice(0, 1) : [];
-  return [cluster < 0 ? "in no cluster" : called(view, cluster), called(view, node, -1), size, ...texts];
+  canvas.getContext("2d").putImageData(image, 0, 0);
 }

@@ -1,4 +1,4 @@
-// Search: names, texts of representatives, labels of clusters, numbers of leaves and rows.
+// Search: names, texts of representatives, labels of clusters.
 import { h, replace } from "./dom.js";
 import { count } from "./format.js";
 import { itemTexts } from "./items.js";
@@ -35,27 +35,17 @@ export function searched(entries, query, weight) {
   return found.slice(0, MOST_FOUND);
 }
 
-/** What a number means: "12" or "cluster 12" of the present cut, "leaf 12", "row 12"; [] if there is no such thing. */
+/** The cluster of the present cut that a number means; [] if there is none. */
 export function numbered(view, query) {
-  const [, kind = "cluster", digits] = /^(?:(cluster|leaf|row) +)?(\d{1,9})$/i.exec(query.trim()) ?? [], place = Number(digits);
-  const { row_leaf: rowLeaf } = view.data.arrays;
-  const nodes = {
-    cluster: () => view.partition().largest(place + 1)[place]?.node,
-    leaf: () => (place < view.tree.n ? place : undefined),
-    row: () => rowLeaf?.[place],
-  };
-  const node = digits && nodes[kind.toLowerCase()]();
+  const node = /^\s*\d{1,9}\s*$/.test(query) ? view.partition().largest(Number(query) + 1)[Number(query)]?.node : undefined;
   return node === undefined ? [] : [{ text: called(view, node), node }];
 }
 
-/** The window of the dendrogram in which a branch can be seen: the present one if the branch is wide enough in it. */
-export function windowOn(tree, node, { root, from, to }) {
-  if (!tree.isWithin(node, root)) [root, from, to] = [tree.root, 0, 1];
-  const all = tree.count[root], first = tree.first[node] - tree.first[root], leaves = tree.count[node];
-  if (first >= from * all && first + leaves <= to * all && 12 * leaves >= (to - from) * all) return { root, from, to };
-  const width = Math.min(all, Math.max(6 * leaves, 40));
-  const begin = Math.max(0, Math.min(all - width, first + (leaves - width) / 2));
-  return { root, from: begin / all, to: (begin + width) / all };
+/** The smallest branch in which a branch can be seen among its neighbours. */
+export function frameOf({ parent, count: leaves }, node) {
+  let root = node;
+  while (parent[root] >= 0 && leaves[root] < Math.max(40, 6 * leaves[node])) root = parent[root];
+  return root;
 }
 
 /** @param {object} view */
@@ -63,59 +53,58 @@ export function searchPanel(view) {
   const { store, tree } = view;
   const combobox = { role: "combobox", "aria-label": "Search", "aria-controls": "found", "aria-autocomplete": "list" };
   const field = { type: "search", placeholder: "Search names, texts, clusters", autocomplete: "off" };
-  const input = h("input", { ...field, ...combobox, input: () => lookSoon(), keydown, blur: close });
-  const list = h("ul", { id: "found", role: "listbox", "aria-label": "Found" });
+  const input = h("input", { ...field, ...combobox, input: () => lookSoon(), keydown, blur: () => show(false) });
+  const list = h("ul", { id: "found", role: "listbox", "aria-label": "Found" }), lookSoon = throttled(look, 60);
   let entries = null, found = [], active = 0, query = "";
-  close();
+  show(false);
 
   function look() {
     query = input.value;
     store.set({ query });
     entries ??= searchEntries(view);
     found = [...numbered(view, query), ...searched(entries, query, tree.weight)];
-    replace(list, found.map(option), query && !found.length && h("li", {}, "Nothing found."));
-    list.hidden = !query;
-    input.setAttribute("aria-expanded", !list.hidden);
+    replace(list, found.map(option), !found.length && h("li", {}, "Nothing found."));
+    show(query !== "");
     highlight(0);
   }
-  const lookSoon = throttled(look, 60);
 
   function option({ text, node }, place) {
-    const top = view.partition().topOf(node), size = `${count(tree.weight[node])} ${unit(view)}`;
+    const top = view.partition().topOf(node);
     const pointerdown = (event) => {
       event.preventDefault(); // the field keeps the focus
       take(place);
     };
-    const where = h("small", {}, top >= 0 && top !== node ? `in ${called(view, top)}` : size);
-    return h("li", { role: "option", id: `found-${place}`, pointerdown }, swatch(view, node), h("bdi", {}, text), where);
+    const where = top >= 0 && top !== node ? `in ${called(view, top)}` : `${count(tree.weight[node])} ${unit(view)}`;
+    return h("li", { role: "option", id: `found-${place}`, pointerdown }, swatch(view, node), h("bdi", {}, text), h("small", {}, where));
   }
 
   function highlight(place) {
     active = place;
-    [...list.children].forEach((item, i) => item.setAttribute("aria-selected", i === active));
-    input.setAttribute("aria-activedescendant", found.length ? `found-${active}` : "");
-    list.children[active]?.scrollIntoView({ block: "nearest" });
+    input.setAttribute("aria-activedescendant", `found-${place}`);
+    [...list.children].forEach((item, i) => item.setAttribute("aria-selected", i === place));
+    list.children[place].scrollIntoView({ block: "nearest" });
   }
 
   function take(place) {
     const { node } = found[place];
-    store.set({ selected: node, ...windowOn(tree, node, store.state) });
-    close();
+    store.set({ selected: node, root: frameOf(tree, node), from: 0, to: 1 });
+    show(false);
   }
 
-  function close() {
-    list.hidden = true;
-    input.setAttribute("aria-expanded", false);
+  function show(open) {
+    list.hidden = !open;
+    input.setAttribute("aria-expanded", open);
   }
 
   function keydown(event) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (list.hidden && step) look();
-    else if (step && found.length) highlight((active + step + found.length) % found.length);
-    else if (event.key === "Enter" && !list.hidden && found.length) take(active);
-    else if (event.key === "Escape") close();
-    if (step) event.preventDefault();
     event.stopPropagation();
+    if (event.key === "Escape") show(false);
+    if (event.key === "Enter" && !list.hidden && found.length) take(active);
+    if (!step) return;
+    event.preventDefault();
+    if (list.hidden) look();
+    else if (found.length) highlight((active + step + found.length) % found.length);
   }
 
   return {

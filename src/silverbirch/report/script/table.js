@@ -44,7 +44,8 @@ export function rowCounter({ n, first, count: leaves }, rowLeaf) {
 /** @param {object} view */
 export function tablePanel(view) {
   const { tree, store } = view, columns = tableColumns(view);
-  const head = h("tr"), all = h("tbody", { class: "all" }), body = h("tbody"), caption = quiet();
+  const head = h("tr"), body = h("tbody"), caption = quiet();
+  const all = h("tbody", { class: "all" }, h("tr", {}, rowHead("all rows"), columns.map(([, cell]) => cell(tree.root))));
   const table = h("table", { class: "clusters", click: choose }, h("thead", {}, head), all, body);
   let shown = TABLE_ROWS;
   const more = button("", () => {
@@ -53,26 +54,23 @@ export function tablePanel(view) {
   });
 
   function line(node, label) {
-    const { selected, compared } = store.state, name = called(view, node, label), chosen = node === selected;
-    const pressed = { type: "button", "aria-label": `Select ${name}`, "aria-pressed": `${chosen}` };
-    const chooser = h("button", pressed, label < 0 ? name : label);
+    const { selected, compared } = store.state, chosen = node === selected;
+    const pressed = { type: "button", "aria-label": `Select ${called(view, node, label)}`, "aria-pressed": `${chosen}` };
+    const chooser = h("button", pressed, label);
         const kind = chosen ? "chosen" : node === compared && "compared";
     const cells = columns.map(([, cell]) => cell(node));
     return h("tr", { "data-node": node, class: kind }, rowHead(swatch(view, node), chooser), cells);
   }
 
   function fill() {
-    const { selected, compared, sort } = store.state, { k } = view.partition();
+    const { sort } = store.state, { k } = view.partition();
     const focused = table.getRootNode().activeElement?.closest("tr")?.dataset.node;
     const clusters = firstClusters(view, sort, shown);
-    const apart = [...new Set([selected, compared])].filter((v) => v !== null && !clusters.some(({ node }) => node === v));
     const present = sort.replace("-", "") || "label", direction = sort.startsWith("-") ? "descending" : "ascending";
     replace(head, [["cluster", null, "", "label"], ...columns].map(([name, , kind, order]) => {
       const attributes = { scope: "col", class: kind, "aria-sort": order === present && direction };
       return h("th", attributes, order ? button(name, () => sortBy(order)) : h("bdi", {}, name));
     }));
-    const total = h("tr", {}, rowHead("all rows"), columns.map(([, cell]) => cell(tree.root)));
-    replace(all, total, apart.map((node) => line(node, view.label(node))));
     replace(body, clusters.map(({ node, label }) => line(node, label)));
     table.style.setProperty("--heaviest", tree.weight[view.partition().largest(1)[0]?.node]);
     more.hidden = clusters.length >= k;

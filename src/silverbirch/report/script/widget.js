@@ -37,5 +37,3 @@ export async function renderWidget({ model, el }) {
     host.remove();
   };
 }
-
-export default { render: renderWidget };
