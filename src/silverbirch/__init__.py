@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from .storage.loading import load
     from .tree import CFTree
 
-__version__ = "0.4.0"
+__version__ = "0.5.0"
 
 __all__ = [
     "AgglomerativeClustering",

@@ -52,10 +52,10 @@ for (const [k, table] of Object.entries(PYTHON.tables)) {
 
   test(`labels of rows and the table as CSV are Python's, k = ${k}`, () => {
     const view = viewAt({ k: Number(k) });
-    const labels = parsed(labelsCsv(view, view.data.arrays.row_leaf).join(""));
+    const labels = parsed(labelsCsv(view, view.data.arrays.row_leaf));
     assert.deepEqual(labels[0], ["row", "cluster"]);
     assert.deepEqual(labels.slice(1), table.labels.map((label, row) => [String(row), String(label)]));
-    const [heads, ...rows] = parsed(tableCsv(view).join(""));
+    const [heads, ...rows] = parsed(tableCsv(view));
     assert.equal(rows.length, Number(k));
     rows.forEach((row, label) => {
       assert.equal(row[heads.indexOf("rows")], String(table.rows[label]));

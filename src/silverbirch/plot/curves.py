@@ -61,7 +61,7 @@ def draw_suggestion(suggestion: Suggestion, ax: Axes | None = None) -> Axes:
     if answer is not None:
         ax.axvline(answer, color=branches_on(ax)[1], linewidth=0.8, zorder=1)
     ax.set_yticks(range(len(names)), [_with_vote(name, suggestion.votes[name]) for name in names])
-    ax.set_ylim(max(len(names), 1) - 0.5, -0.5)
+    ax.set_ylim(max(len(names), 1) - 0.5, -0.7)  # room for a dot at the top of the first lane
     ax.set_xlim(1.5, max(suggestion.k.max(initial=2), 2) + 0.5)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_xlabel("number of clusters k (higher: better; dot: vote; dashed: of uniform data)")

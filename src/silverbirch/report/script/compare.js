@@ -39,7 +39,7 @@ export function comparePanel(view) {
 
 function comparison(view, ...both) {
   const { tree } = view, { header } = view.data;
-  const line = (name, cell) => h("tr", {}, rowHead(name), both.map(cell), h("td"));
+  const line = (name, cell) => h("tr", {}, rowHead(name), both.map(cell), h("td", { colspan: 2 }));
   const figures = (name, text) => line(name, (node) => figure(text(node)));
   const named = (node) => (node === tree.root ? "all rows" : [swatch(view, node), called(view, node)]);
   const head = line("", (node) => h("th", { scope: "col", class: "figure" }, named(node)));
@@ -51,11 +51,16 @@ function comparison(view, ...both) {
     !header.embedding && differenceLines(header.columns, ...both.map((node) => meansOf(view, node)))));
 }
 
-/** The columns that differ most. */
+/** The columns that differ most: both values, and the means as discs on a line, the second one hollow. */
 function differenceLines(columns, a, b) {
-  return strongest(a && b ? a.map((z, j) => z - b[j]) : [], 8).map(({ column, effect }) => {
+  const found = strongest(a && b ? a.map((z, j) => z - b[j]) : [], 8);
+  const reach = Math.max(...found.flatMap(({ column }) => [Math.abs(a[column]), Math.abs(b[column])]));
+  return found.map(({ column, effect }) => {
+    const [x, y] = [a, b].map((z) => 50 + (46 * z[column]) / reach);
+    const style = `--a: ${x}%; --b: ${y}%; --from: ${Math.min(x, y)}%; --gap: ${Math.abs(x - y)}%`;
     const values = [a, b].map((z) => figure(columnValue(columns[column], z[column])));
-    return h("tr", {}, rowHead(h("bdi", {}, columns[column].name)), values, figure(`${signed(effect, 2)} s.d.`));
+    const span = h("td", { class: "span", style }, h("i"), h("i"), h("i"));
+    return h("tr", {}, rowHead(h("bdi", {}, columns[column].name)), values, span, figure(`${signed(effect, 2)} s.d.`));
   });
 }
 

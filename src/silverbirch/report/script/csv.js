@@ -7,13 +7,7 @@ export function csvCell(value) {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** A table, in pieces of some thousand rows, because one string may not be able to hold all of them. */
-export function csvPieces(heads, length, rowAt) {
-  const line = (cells) => `${cells.map(csvCell).join(",")}\r\n`;
-  const pieces = [line(heads)];
-  for (let begin = 0; begin < length; begin += 10_000) {
-    const size = Math.min(10_000, length - begin);
-    pieces.push(Array.from({ length: size }, (_, i) => line(rowAt(begin + i))).join(""));
-  }
-  return pieces;
+/** A table. */
+export function csvText(rows) {
+  return rows.map((cells) => `${cells.map(csvCell).join(",")}\r\n`).join("");
 }

@@ -1,5 +1,5 @@
 // What can be taken away: the cut as Python, labels and the table as CSV.
-import { csvPieces } from "./csv.js";
+import { csvText } from "./csv.js";
 import { h } from "./dom.js";
 import { itemTexts } from "./items.js";
 import { button, section, unit } from "./parts.js";
@@ -10,31 +10,30 @@ export function pythonText({ adaptive, python: { object } }, cut) {
   return object === "model" ? `labels = model.recut(${options}).labels_` : `labels = ${object}.cut(${options})`;
 }
 
-/** The table of all clusters in pieces of CSV, numbers with all their digits. */
+/** The table of all clusters as CSV, numbers with all their digits. */
 export function tableCsv(view) {
-  const { tree } = view, { header } = view.data, clusters = view.partition().largest();
-  const columns = header.embedding ? [] : header.columns;
+  const { tree } = view, { header } = view.data, columns = header.embedding ? [] : header.columns;
   const texts = (node) => view.representatives(node).map((item) => itemTexts(header, item).join(", ")).join("; ");
-  const heads = ["cluster", "name", unit(view), "share", "rmsd", "representatives"];
-  return csvPieces([...heads, ...columns.map(({ name }) => `mean of ${name}`)], clusters.length, (i) => {
-    const { node, label } = clusters[i], weight = tree.weight[node], means = view.facts(node)?.values;
-    const facts = [label, view.name(node), weight, weight / tree.weight[tree.root], tree.rmsd(node), texts(node)];
-    return [...facts, ...columns.map((_, j) => means?.[j])];
+  const heads = ["cluster", "name", unit(view), "share", "rmsd", "representatives", ...columns.map(({ name }) => `mean of ${name}`)];
+  const rows = view.partition().largest().map(({ node, label }) => {
+    const weight = tree.weight[node], means = view.facts(node)?.values ?? [];
+    return [label, view.name(node), weight, weight / tree.weight[tree.root], tree.rmsd(node), texts(node), ...columns.map((_, j) => means[j])];
   });
+  return csvText([heads, ...rows]);
 }
 
-/** The label of each leaf, or that of each row, in pieces of CSV. */
+/** The label of each leaf, or that of each row, as CSV. */
 export function labelsCsv(view, rowLeaf) {
   const labels = view.partition().labels();
-  const labelAt = rowLeaf ? (row) => labels[rowLeaf[row]] : (leaf) => labels[leaf];
-  return csvPieces([rowLeaf ? "row" : "leaf", "cluster"], (rowLeaf ?? labels).length, (i) => [i, labelAt(i)]);
+  const rows = Array.from(rowLeaf ?? labels, (leaf, i) => [i, rowLeaf ? labels[leaf] : leaf]);
+  return csvText([[rowLeaf ? "row" : "leaf", "cluster"], ...rows]);
 }
 
 /** @param {object} view */
 export function exportsPanel(view) {
   const { header, arrays } = view.data, code = h("code", { tabindex: 0 }), said = h("span", { role: "status" });
   const saves = [
-    ["Table of clusters", "clusters", () => ["\ufeff", ...tableCsv(view)]], // the mark tells Excel that it is UTF-8
+    ["Table of clusters", "clusters", () => `\ufeff${tableCsv(view)}`], // the mark tells Excel that it is UTF-8
     ["Labels of leaves", "leaves", () => labelsCsv(view)],
     ["Labels of rows", "rows", () => labelsCsv(view, arrays.row_leaf)],
   ].slice(0, arrays.row_leaf ? 3 : 2);
@@ -44,8 +43,8 @@ export function exportsPanel(view) {
     said.textContent = done ? "Copied." : "Selected; press Ctrl+C.";
   };
   const stem = header.title.replace(/[^\p{L}\p{N}]+/gu, "-");
-  const buttons = saves.map(([text, name, pieces]) => {
-    const save = () => download(`${stem}-${name}-${view.partition().k}.csv`, pieces());
+  const buttons = saves.map(([text, name, content]) => {
+    const save = () => download(`${stem}-${name}-${view.partition().k}.csv`, content());
     return button(`${text} (CSV)`, save);
   });
   return {
@@ -63,8 +62,8 @@ export function exportsPanel(view) {
   };
 }
 
-function download(name, pieces) {
-  const url = URL.createObjectURL(new Blob(pieces, { type: "text/csv;charset=utf-8" }));
+function download(name, content) {
+  const url = URL.createObjectURL(new Blob([content], { type: "text/csv;charset=utf-8" }));
   h("a", { href: url, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

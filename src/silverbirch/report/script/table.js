@@ -6,7 +6,6 @@ import { itemsCell } from "./items.js";
 import { button, called, figure, filled, quiet, rowHead, scrolling, section, swatch, toggle, unit } from "./parts.js";
 
 const TABLE_ROWS = 200;
-const MOST_SORTED = 20_000; // clusters that are sorted by anything but their label
 const FEW_COLUMNS = 8; // with more, the table shows only those in which a cluster differs most
 
 /** The value by which a table is sorted, the lowest first. */
@@ -28,7 +27,7 @@ const ORDERS = {
 export function firstClusters(view, sort, most) {
   const order = ORDERS[sort.replace("-", "")], sign = sort.startsWith("-") ? -1 : 1;
   if (!order) return view.partition().largest(most);
-  const keyed = view.partition().largest(MOST_SORTED).map((cluster) => [order(view, cluster), cluster]);
+  const keyed = view.partition().largest().map((cluster) => [order(view, cluster), cluster]);
   keyed.sort(([a, x], [b, y]) => (a < b ? -sign : a > b ? sign : x.label - y.label));
   return keyed.slice(0, most).map(([, cluster]) => cluster);
 }
@@ -83,12 +82,11 @@ export function tablePanel(view) {
     store.set({ sort: (store.state.sort || "label") === name ? `-${name}` : name });
   }
 
-  /** Selects the cluster of a row; with Shift, Control or Command, compares it with the one selected before. */
+  /** Selects the cluster of a row; with Shift, compares it with the one selected before. */
   function choose(event) {
     const row = event.target.closest("tr[data-node]"), node = Number(row?.dataset.node), { selected } = store.state;
     if (!row) return;
-    const both = (event.shiftKey || event.ctrlKey || event.metaKey) && selected !== null && selected !== node;
-    if (both) store.set({ compared: node });
+    if (event.shiftKey && selected !== null && selected !== node) store.set({ compared: node });
     else toggle(view, node);
   }
 
