@@ -28,7 +28,7 @@ def shown_of(model, path, **options):
 
 
 @pytest.mark.parametrize("max_leaves", [50, 25_000])
-def test_of_the_rows_nearest_to_the_means_of_leaves_a_branch_is_shown_by_those_nearest_to_its_mean(max_leaves, tmp_path):
+def test_of_the_rows_nearest_to_means_of_leaves_a_branch_is_shown_by_those_nearest_to_its_mean(max_leaves, tmp_path):
     rows = blobs()
     model = sb.Betula(4, max_leaves=max_leaves).fit(rows)
     found = shown_of(model, tmp_path / "page.html", rows=rows, show=[f"row {i}" for i in range(len(rows))])
