@@ -48,6 +48,31 @@ def test_of_the_rows_nearest_to_means_of_leaves_a_branch_is_shown_by_those_neare
             assert [found["rows"][item] for item in found["of"][str(node)]] == nearest[order].tolist()
 
 
+@pytest.mark.parametrize("width", [1, 2, 384, 10_000_000])
+def test_the_leaves_compared_are_few_in_chains_and_all_in_trees_that_are_not(width):
+    """Single linkage makes chains: with n leaves, each of thousands of nodes holds nearly n."""
+    chain, bushy = np.arange(144_563, 138_563, -1), np.repeat(2 ** np.arange(12, 0, -1), 2 ** np.arange(12))
+    in_all = representatives._MOST_COMPARED_IN_ALL // (width + representatives._COST_OF_LEAF)
+    most = representatives._most_compared(chain, width)
+    assert most >= representatives._OF_NODE
+    assert np.minimum(chain, most).sum() <= max(in_all, len(chain) * representatives._OF_NODE)
+    if width <= 384:
+        assert representatives._most_compared(bushy, width) >= bushy.max()
+
+
+def test_a_branch_of_a_chain_is_shown_by_leaves_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.setattr(representatives, "_MOST_COMPARED_IN_ALL", 20_000)
+    points = np.cumsum(np.arange(1, 301))[:, np.newaxis].astype(float)
+    dendrogram = sb.Dendrogram(sb.linkage(points, "single"), sb.ClusterFeatures(1, points, 0))
+    dendrogram.to_html(tmp_path / "page.html", show=[f"{i}" for i in range(300)])
+    found = of_page((tmp_path / "page.html").read_text(encoding="utf-8"))[0]["representatives"]
+    assert len(found["of"]) > 200
+    for node, items in found["of"].items():
+        leaves = dendrogram._hierarchy.leaves_below(int(node)).tolist()
+        assert 1 <= len(items) <= 4
+        assert {found["rows"][item] for item in items} <= set(leaves)
+
+
 def as_frame(rows):
     return pd.DataFrame(rows, columns=["x", "y", "z"]).assign(
         name=[f"name {i}" for i in range(len(rows))], size=np.arange(len(rows)) / 4

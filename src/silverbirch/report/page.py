@@ -134,7 +134,7 @@ def report_page(
     sections["What is exact"] = tag("ul", *(tag("li", sentence) for sentence in sentences))
     if record:
         sections["Run"] = scrolling(tag("div", record_tables(record), class_="record"), "Record of the run")
-    lead = joined(tag("p", _summary(model, clusters), class_="lead"), _key_figures(model, clusters))
+    lead = joined(_summary(model, clusters), _key_figures(model, clusters))
     payload = None
     if dendrogram.n_leaves > 1:  # else there is nothing to explore
         payload = report_payload(model, dendrogram, clusters, title, original, extras)
@@ -165,7 +165,8 @@ def dendrogram_page(
 # -- the head of the page
 
 
-def _summary(model: AggregateModel, clusters: Clusters) -> str:
+def _summary(model: AggregateModel, clusters: Clusters) -> Html:
+    """What was clustered and how. The cut of the model is not named where the explorer shows the present one."""
     rows, k = numbers.count(clusters.rows), model.n_clusters_
     leaves = numbers.counted(len(model.features_), "leaf", "leaves")
     columns = numbers.counted(int(model.n_features_in_), "column", "columns")
@@ -177,7 +178,8 @@ def _summary(model: AggregateModel, clusters: Clusters) -> str:
         cut += f" at height {numbers.trimmed(float(model.distance_threshold))}"
     elif not model._is_cut:
         cut = "not cut"
-    return f"{rows} rows of {columns}, {how} {leaves}, joined by {linkage_name(model)} linkage and {cut}."
+    whole = f"{rows} rows of {columns}, {how} {leaves}, joined by {linkage_name(model)} linkage"
+    return tag("p", whole, tag("span", f" and {cut}", class_="static"), ".", class_="lead")
 
 
 def _key_figures(model: AggregateModel, clusters: Clusters) -> Html:

@@ -29,6 +29,8 @@ _OF_NODE = 4
 _MOST_ITEMS = 6_000
 _MOST_LETTERS = 3_000_000  # of all texts and pictures together
 _MOST_COMPARED = 4_000_000  # numbers of a node that are compared with its mean
+_MOST_COMPARED_IN_ALL = 200_000_000  # of all nodes: some seconds
+_COST_OF_LEAF = 10  # in numbers: what a leaf costs beside its own
 
 
 @dataclass
@@ -188,11 +190,13 @@ def _nearest_leaves(
     the drawing.
     """
     hierarchy, features = dendrogram._hierarchy, dendrogram.features
+    nodes = nodes[:_MOST_ITEMS]
     width = 1 if features is None else features.n_dimensions
+    most = _most_compared(hierarchy.count[nodes], width)
     result: dict[int, Integers] = {}
-    for node in nodes[:_MOST_ITEMS].tolist():
+    for node in nodes.tolist():
         first, count = hierarchy.first[node], hierarchy.count[node]
-        step = max(1, -(-count * width // _MOST_COMPARED))
+        step = max(1, -(-count // most))
         below = hierarchy.leaf_order[first : first + count : step]
         below = below[usable[below]]
         if not len(below):
@@ -202,5 +206,24 @@ def _nearest_leaves(
         else:
             mean = means_of(dendrogram, np.array([node]))
             squared = (((features.mean if points is None else points)[below] - mean) ** 2).sum(axis=1)
-            result[node] = below[np.lexsort((below, squared))[:_OF_NODE]]
+            result[node] = _nearest(below, squared)
     return result
+
+
+def _most_compared(counts: Integers, width: int) -> int:
+    """How many leaves of a node are compared, so that all comparisons together stay few.
+
+    In a chain, as single linkage makes them, thousands of nodes hold nearly all leaves each.
+    """
+    most, in_all = max(_OF_NODE, _MOST_COMPARED // width), _MOST_COMPARED_IN_ALL // (width + _COST_OF_LEAF)
+    while most > _OF_NODE and np.minimum(counts, most).sum() > in_all:
+        most //= 2
+    return most
+
+
+def _nearest(leaves: Integers, squared: Floats) -> Integers:
+    """The few leaves of the least squared distance; of equally near ones the first."""
+    if len(leaves) > _OF_NODE:
+        near = squared <= np.partition(squared, _OF_NODE - 1)[_OF_NODE - 1]  # sorting all would take far longer
+        leaves, squared = leaves[near], squared[near]
+    return leaves[np.lexsort((leaves, squared))[:_OF_NODE]]

@@ -15,7 +15,7 @@ import { Tree } from "./tree.js";
 import { unpack } from "./unpack.js";
 
 /** Functions that take the view and return {element, update(state, changed)}, in the order of the page; null without data. */
-const PANELS = [dendrogramPanel, searchPanel, curvePanel, scatterPanel, comparePanel, heatmapPanel, tablePanel, exportsPanel];
+const PANELS = { dendrogramPanel, searchPanel, curvePanel, scatterPanel, comparePanel, heatmapPanel, tablePanel, exportsPanel };
 
 /**
  * Fills an element with the explorer.
@@ -30,7 +30,7 @@ export async function start(element, base64, { hash = false } = {}) {
   store.flush();
   element.classList.add("explorer");
   coloursOf(element);
-  view.panels = Object.fromEntries(PANELS.map((panel) => [panel.name, panel(view)]));
+  view.panels = Object.fromEntries(Object.entries(PANELS).map(([name, panel]) => [name, panel(view)]));
   const panels = Object.values(view.panels).filter(Boolean);
   element.replaceChildren(...panels.map((panel) => panel.element));
   const everything = new Set(Object.keys(store.state));
