@@ -65,6 +65,7 @@ html_css_files = ["silverbirch.css"]
 html_extra_path = ["_extra"]
 html_show_sourcelink = False
 html_show_sphinx = False
+html_context = {"default_mode": "auto"}  # light or dark as the reader's system; without it the theme logs an error
 html_theme_options = {
     "navbar_align": "left",
     "navbar_end": ["theme-switcher"],

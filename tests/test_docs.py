@@ -77,7 +77,7 @@ def test_the_ten_lines_of_the_readme_choose_and_name_clusters(tmp_path, monkeypa
     np.save("packages-minilm.npy", random.normal(size=(6, 16))[group] + 0.1 * random.normal(size=(3000, 16)))
     names = {}
     exec(code, names)
-    assert names["k"] == 6
+    assert names["suggestion"].n_clusters == 6
     named = [name.split()[0] for name in names["model"].clusters_.name]
     assert [named[label] for label in names["model"].labels_] == [text.split()[0] for text in texts]
     assert Path("packages.html").exists()

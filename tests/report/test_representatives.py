@@ -28,7 +28,7 @@ def shown_of(model, path, **options):
 
 
 @pytest.mark.parametrize("max_leaves", [50, 25_000])
-def test_a_branch_is_shown_by_the_rows_nearest_to_the_means_of_the_leaves_nearest_to_its_mean(max_leaves, tmp_path):
+def test_of_the_rows_nearest_to_means_of_leaves_a_branch_is_shown_by_those_nearest_to_its_mean(max_leaves, tmp_path):
     rows = blobs()
     model = sb.Betula(4, max_leaves=max_leaves).fit(rows)
     found = shown_of(model, tmp_path / "page.html", rows=rows, show=[f"row {i}" for i in range(len(rows))])
@@ -44,7 +44,7 @@ def test_a_branch_is_shown_by_the_rows_nearest_to_the_means_of_the_leaves_neares
         for node in dendrogram.nodes(n_clusters=k).tolist():
             leaves = [leaf for leaf in dendrogram._hierarchy.leaves_below(node) if leaf in nearest.index]
             mean = np.average(means[leaves], axis=0, weights=dendrogram.weights[leaves])
-            order = sorted(leaves, key=lambda leaf, mean=mean: ((means[leaf] - mean) ** 2).sum())[:4]
+            order = sorted(leaves, key=lambda leaf, mean=mean: ((rows[nearest[leaf]] - mean) ** 2).sum())[:4]
             assert [found["rows"][item] for item in found["of"][str(node)]] == nearest[order].tolist()
 
 

@@ -39,7 +39,7 @@ def extras_of_model(
         leaf_of_row = nearest.leaf_of_row
         if values is not None:
             _check_length(names, values, nearest.seen)
-            shown = Shown(names, _getter(values), nearest.row)
+            shown = Shown(names, _getter(values), nearest.row, nearest.points)
     elif show is not None:
         shown = _shown_without_rows(last, leaf_of_row, show)
     places = None if coordinates is None else places_of_leaves(coordinates, n_leaves, leaf_of_row)

@@ -1,4 +1,4 @@
-"""Rows that stand for a branch: for each leaf the row nearest to its mean, for each node the leaves nearest to its."""
+"""Rows that stand for a branch: for each leaf the row nearest to its mean, for each node those nearest to its mean."""
 
 from __future__ import annotations
 
@@ -37,11 +37,19 @@ _COST_OF_LEAF = 10  # in numbers: what a leaf costs beside its own
 
 @dataclass
 class Shown:
-    """What is shown of rows: the names of the values, the values, and the row that stands for each leaf (-1: none)."""
+    """What is shown of rows.
+
+    Attributes
+    ----------
+    names, values : the names of what is shown of a row, and the values
+    row_of_leaf : int array (m,), the number of the row that stands for each leaf; -1 if there is none
+    points : array (m, d), those rows as the model sees them; None if each is the mean of its leaf
+    """
 
     names: list[str]
     values: Values
     row_of_leaf: Integers
+    points: Floats | None = None
 
 
 class NearestRowOfLeaves:
@@ -52,6 +60,7 @@ class NearestRowOfLeaves:
         self.seen = 0
         self._squared = np.full(len(means), np.inf)
         self.row = np.full(len(means), -1, dtype=np.int64)
+        self.points = means.copy()  # the nearest rows themselves
         self._leaves: list[Integers] | None = []
 
     def add(self, rows: Rows, leaves: Integers, counts: NDArray[np.bool_] | None = None) -> None:
@@ -76,6 +85,7 @@ class NearestRowOfLeaves:
         found, nearest = found[better], nearest[better]
         self._squared[found] = squared[nearest]
         self.row[found] = self.seen + nearest
+        self.points[found] = rows[nearest]
         self.seen += len(rows)
 
     @property
@@ -128,7 +138,7 @@ def values_in_memory(columns: Sequence[Sequence[Any]]) -> Values:
 
 def add_representatives(payload: Payload, dendrogram: Dendrogram, nodes: Nodes, shown: Shown) -> None:
     """Adds a few rows for each node, the first nodes first, as far as the size allows."""
-    leaves_of = _nearest_leaves(dendrogram, nodes, shown.row_of_leaf >= 0)
+    leaves_of = _nearest_leaves(dendrogram, nodes, shown.row_of_leaf >= 0, shown.points)
     leaves = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *leaves_of.values()]))
     rows, order = np.unique(shown.row_of_leaf[leaves], return_inverse=True)
     place = dict(zip(leaves.tolist(), order.tolist(), strict=True))
@@ -172,10 +182,14 @@ class _Items:
         return True
 
 
-def _nearest_leaves(dendrogram: Dendrogram, nodes: Nodes, usable: NDArray[np.bool_]) -> dict[int, Integers]:
-    """The usable leaves below each node that are nearest to its mean; of very many leaves, among an even sample.
+def _nearest_leaves(
+    dendrogram: Dendrogram, nodes: Nodes, usable: NDArray[np.bool_], points: Floats | None
+) -> dict[int, Integers]:
+    """The usable leaves below each node whose points are nearest to its mean; of very many, among an even sample.
 
-    Without features there are no means, and leaves are taken evenly in the order of the drawing.
+    The points are rows, not the means of leaves: the mean of a leaf of many rows lies near the middle of the data even
+    where each of its rows is far out. Without features there are no means, and leaves are taken evenly in the order of
+    the drawing.
     """
     hierarchy, features = dendrogram._hierarchy, dendrogram.features
     nodes = nodes[:_MOST_ITEMS]
@@ -193,7 +207,8 @@ def _nearest_leaves(dendrogram: Dendrogram, nodes: Nodes, usable: NDArray[np.boo
             result[node] = below[:: -(-len(below) // _OF_NODE)]
         else:
             mean = means_of(dendrogram, np.array([node]))
-            result[node] = _nearest(below, ((features.mean[below] - mean) ** 2).sum(axis=1))
+            squared = (((features.mean if points is None else points)[below] - mean) ** 2).sum(axis=1)
+            result[node] = _nearest(below, squared)
     return result
 
 

@@ -144,13 +144,14 @@ function paintClusters({ context, ink, palette, write }, { upright, along, base,
   const labels = cut.labelsOf(wide.map(({ node }) => node));
   const d = base + STRIP + names + 13;
   wide.forEach(({ node, a, b }, i) => {
-    const label = String(labels[i]), rows = count(tree.weight[node]), middle = (a + b) / 2;
-    const room = upright ? (b - a) / LETTER : 15;
-    if (label.length > room + 0.5) return;
+    const label = String(labels[i]), middle = (a + b) / 2;
+    const fits = (text) => context.measureText(text).width + 3 <= b - a;
     context.font = `600 ${FONT}`;
+    if (upright && !fits(label)) return;
     write(label, middle, d, palette.ink, upright ? "center" : "left");
     context.font = FONT;
-    const text = name(node) && room > 5 ? shortened(name(node), room) : rows.length + 0.7 <= room ? rows : "";
+    const full = name(node) ?? count(tree.weight[node]), room = upright ? (b - a) / (LETTER + 1) : 15;
+    const text = upright && fits(full) ? full : name(node) && room > 5 ? shortened(full, room) : upright ? "" : full;
     if (upright) write(text, middle, d + 14, palette.quiet, "center");
     else write(text, middle, d + 12 + LETTER * label.length, palette.quiet, "left");
   });
