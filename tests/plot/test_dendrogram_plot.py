@@ -221,6 +221,6 @@ def test_wedges_reach_from_the_branch_to_the_base():
 def test_the_curve_of_the_rmsd_needs_features_and_checks_its_mark():
     with pytest.raises(ValueError, match="features"):
         sb.Dendrogram(chain(5)).plot_rmsd()
-    with pytest.raises(ValueError, match="n_clusters=9"):
+    with pytest.raises(ValueError, match="mark=9"):
         sb.Dendrogram(chain(5), points(5)).plot_rmsd(mark=9)
     assert sb.Dendrogram(chain(5), points(5)).plot_rmsd(k_max=3).lines[0].get_xdata().tolist() == [1, 2, 3]

@@ -654,7 +654,7 @@ class Dendrogram(MeasuredTree, Saved):
         """
         from ..plot import draw_rmsd
 
-        mark = None if mark is None else self._checked_count(mark)
+        mark = None if mark is None else self._checked_count(mark, "mark")
         return draw_rmsd(self, ax, k_max=as_count(k_max, "k_max"), mark=mark)
 
     def to_html(

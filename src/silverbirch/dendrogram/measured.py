@@ -46,14 +46,14 @@ class MeasuredTree:
     def _subtree_heights(self) -> Floats:
         return _core.subtree_heights(self.Z)
 
-    def _checked_count(self, n_clusters: Any) -> int:
-        count = as_count(n_clusters, "n_clusters")
+    def _checked_count(self, n_clusters: Any, name: str = "n_clusters") -> int:
+        """A number of clusters that there can be; `name` is the parameter's, for messages."""
+        count = as_count(n_clusters, name)
         if count > self.n_leaves:
             aggregated = self.features is not None and self.features.sse.any()
             remedy = f"raise {parameter('max_leaves')} or lower" if aggregated else "lower"
             raise ValueError(
-                f"{parameter('n_clusters', count)} but there are {self.n_leaves} leaves: {remedy} "
-                f"{parameter('n_clusters')}"
+                f"{parameter(name, count)} but there are {self.n_leaves} leaves: {remedy} {parameter(name)}"
             )
         return count
 
