@@ -238,6 +238,17 @@ def test_the_strip_below_the_leaves_has_the_colours_of_the_clusters(visit, small
     assert len(set(shown)) > 2
 
 
+@pytest.mark.parametrize("side", ["top", "left"])
+def test_a_selected_leaf_is_marked(visit, small, side):
+    """A leaf that was searched for can be seen, although it has no height."""
+    path, _ = small
+    pictures = []
+    for selected in ("", "&selected=3"):
+        page = visit(path, f"#k=1&side={side}{selected}")
+        pictures.append(page.evaluate("() => window.silverbirch.panels.dendrogramPanel.canvas.toDataURL()"))
+    assert pictures[0] != pictures[1]
+
+
 COLOURS = """({ nodes, middle }) => {
   const { panels, partition } = window.silverbirch;
   const { canvas, geometry } = panels.dendrogramPanel;

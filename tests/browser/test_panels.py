@@ -152,16 +152,26 @@ def test_a_name_is_found_and_its_cluster_selected(visit, report):
 
 def test_the_text_of_a_row_is_found_in_the_cluster_of_the_row(visit, report):
     page = visit(report.path)
-    shown = page.evaluate("() => window.silverbirch.data.header.representatives.items.map(([text]) => text)")
     nodes = report.model.dendrogram_.nodes(n_clusters=6)
     field = page.get_by_role("combobox", name="Search")
-    for text in shown[:: max(1, len(shown) // 5)]:
+    for text in report.texts[::170]:
         field.fill(text)
         page.get_by_role("option", name=text).first.click()
         page.evaluate(SETTLED)
         selected = page.evaluate(STATE)["selected"]
         cluster = page.evaluate("(node) => window.silverbirch.partition().topOf(node)", selected)
         assert cluster == nodes[report.model.labels_[report.texts.index(text)]]
+
+
+def test_a_branch_under_the_pointer_shows_rows_that_stand_for_it(visit, report):
+    page = visit(report.path)
+    box = page.locator(".stage").bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 0.7 * box["height"])
+    node = page.evaluate("() => window.silverbirch.panels.dendrogramPanel.hovered")
+    shown = page.locator(".tip .items > span").all_inner_texts()
+    texts = page.evaluate("(node) => window.silverbirch.representatives(node).map(({ values }) => values[0])", node)
+    assert texts
+    assert [text.strip() for text in shown[:3]] == texts[:3]
 
 
 def test_representatives_are_rows_of_their_cluster(visit, report):

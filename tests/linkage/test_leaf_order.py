@@ -235,3 +235,11 @@ def test_progress_is_shown(capsys):
     shown = capsys.readouterr().err
     assert "distances: 100%" in shown
     assert "leaf order: 100%" in shown
+
+
+@pytest.mark.parametrize("metric", ["cosine", "correlation"])
+def test_features_that_are_not_of_unit_rows_are_refused_as_linkage_refuses_them(metric):
+    features = sb.ClusterFeatures(1, POINTS, 0)
+    for use in (sb.linkage, lambda y, metric: sb.leaf_order(Z, y, metric=metric)):
+        with pytest.raises(ValueError, match="feature 0 is not of unit rows"):
+            use(features, metric=metric)

@@ -281,3 +281,60 @@ def test_pyplot_and_seaborn_are_not_loaded():
         "assert not {'matplotlib.pyplot', 'seaborn', 'pandas', 'sklearn', 'scipy'} & {*sys.modules}"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def colours_drawn(ax):
+    return np.asarray(ax.collections[0].get_array()).reshape(-1, 3)
+
+
+@pytest.mark.parametrize("missing", [0, 3])
+def test_a_series_of_colours_is_matched_by_its_index_as_seaborn_does(missing):
+    data, label = groups(20)
+    frame = pd.DataFrame(data, index=[f"row {i}" for i in range(20)])
+    colours = pd.Series([f"C{i}" for i in label], index=frame.index)
+    shuffled = colours.sample(frac=1, random_state=0)[missing:]
+    theirs = seaborn.clustermap(frame, row_colors=shuffled)
+    expected = [to_rgb(theirs.row_colors[row]) for row in theirs.dendrogram_row.reordered_ind]
+    for given in (shuffled, shuffled.to_frame("kind")):
+        drawn = sb.clustermap(frame, row_colors=given)
+        np.testing.assert_allclose(colours_drawn(drawn.ax_row_colors), expected)
+    assert [to_rgb("white")] * missing == [colour for colour in expected if colour == to_rgb("white")]
+
+
+def test_a_series_of_colours_with_repeated_entries_cannot_be_matched():
+    data, _ = groups(3)
+    with pytest.raises(ValueError, match="row_colors has an index with repeated entries"):
+        sb.clustermap(pd.DataFrame(data), row_colors=pd.Series(["k"] * 3, index=[0, 0, 1]))
+
+
+def test_colours_may_be_an_array_of_red_green_and_blue_or_a_dict_of_lists():
+    data, _ = groups(6)
+    colours = np.random.default_rng(0).random((6, 3))
+    drawn = sb.clustermap(data, row_colors=colours)
+    np.testing.assert_allclose(colours_drawn(drawn.ax_row_colors), colours[drawn.row_order])
+    drawn = sb.clustermap(data, row_colors={"kind": ["k"] * 6})
+    assert [t.get_text() for t in drawn.ax_row_colors.get_xticklabels()] == ["kind"]
+    with pytest.raises(ValueError, match="row_colors has 0 colours for 6"):
+        sb.clustermap(data, row_colors=[])
+
+
+@pytest.mark.parametrize("name", ["annot", "cbar_kws", "cbar_pos", "mask", "pivot_kws", "robust", "tree_kws"])
+def test_an_argument_that_only_seaborn_has_is_refused_before_rows_are_clustered(name, monkeypatch):
+    monkeypatch.setattr("silverbirch.plot.clustermap.clustered", None)
+    with pytest.raises(TypeError, match=f"clustermap has no argument '{name}': "):
+        sb.clustermap(groups(5)[0], **{name: None})
+
+
+def test_a_number_for_names_takes_every_nth():
+    frame = pd.DataFrame(groups(6)[0], columns=list("abcdefgh"))
+    drawn = sb.clustermap(frame, xticklabels=3)
+    in_order = [frame.columns[column] for column in drawn.col_order]
+    assert [t.get_text() for t in drawn.ax_heatmap.get_xticklabels()] == in_order[::3]
+
+
+def test_a_norm_or_two_limits_say_where_the_colours_end():
+    data, _ = groups(6)
+    norm = matplotlib.colors.SymLogNorm(1.0)
+    assert sb.clustermap(data, norm=norm).ax_heatmap.collections[0].norm is norm
+    drawn = sb.clustermap(data, z_score=1, vmin=-1, vmax=3)
+    assert drawn.ax_heatmap.collections[0].get_clim() == (-1, 3)

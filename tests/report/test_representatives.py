@@ -253,3 +253,45 @@ def test_texts_are_short_and_missing_values_stay_missing():
     assert kinds == ["text"]
     assert values[0] == "a" * 300 + "…"
     assert values[1:] == ["b", None, None, None, None, "3", "0.123457", "2", "bytes"]
+
+
+def texts_of(path, dendrogram_or_model, **options):
+    if isinstance(dendrogram_or_model, sb.Dendrogram):
+        dendrogram_or_model.to_html(path, **options)
+    else:
+        sb.write_report(path, dendrogram_or_model, force=True, suggest=False, **options)
+    header, arrays = of_page(path.read_text(encoding="utf-8"))
+    return header["texts"], arrays
+
+
+def test_a_page_has_the_texts_of_all_rows_and_the_row_that_stands_for_each_leaf(tmp_path):
+    frame = as_frame(blobs())
+    frame.loc[7, "name"] = None
+    shown = {"picture": np.zeros((400, 2, 2), np.uint8), "name": frame["name"], "size": frame["size"]}
+    model = sb.Betula(4, max_leaves=50).fit(frame[["x", "y", "z"]])
+    texts, arrays = texts_of(tmp_path / "page.html", model, rows=frame, show=shown)
+    assert texts[0] == [None if i == 7 else f"name {i}" for i in range(400)]
+    assert texts[1][:3] == ["0", "0.25", "0.5"]
+    assert len(texts) == 2
+    stands = arrays["leaf_row"]
+    np.testing.assert_array_equal(arrays["row_leaf"][stands[stands >= 0]], np.flatnonzero(stands >= 0))
+
+
+def test_texts_of_a_dendrogram_are_those_of_its_leaves(tmp_path):
+    points = blobs(60)
+    dendrogram = sb.Dendrogram(sb.linkage(points, "single"), sb.ClusterFeatures(1, points, 0))
+    texts, arrays = texts_of(tmp_path / "page.html", dendrogram, show=[f"leaf {i}" for i in range(60)])
+    assert texts == [[f"leaf {i}" for i in range(60)]]
+    assert "leaf_row" not in arrays
+
+
+def test_texts_of_rows_end_where_they_are_too_many_for_a_page(tmp_path, monkeypatch):
+    frame = as_frame(blobs())
+    model = sb.Betula(4, max_leaves=50).fit(frame[["x", "y", "z"]])
+    given = {"rows": frame, "show": {"name": frame["name"], "long": ["long text " * 20] * 400}}
+    monkeypatch.setattr("silverbirch.report.texts._MOST_LETTERS", 10_000)
+    texts, _ = texts_of(tmp_path / "page.html", model, **given)
+    assert texts == [frame["name"].to_list()]
+    monkeypatch.setattr("silverbirch.report.texts.MOST_ROWS_OF_PAGE", 399)
+    texts, _ = texts_of(tmp_path / "page.html", model, **given)
+    assert texts is None

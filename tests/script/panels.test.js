@@ -112,6 +112,20 @@ test("a text is found in the smallest branch that it stands for", () => {
   }
 });
 
+test("the text of every row is found in its leaf, and a leaf is called as the row that stands for it", () => {
+  const { header, arrays } = DATA, { row_leaf: rowLeaf } = arrays, n = header.n;
+  const texts = [Array.from(rowLeaf, (_, row) => `row ${row}`), Array.from(rowLeaf, (_, row) => (row % 2 ? null : `even ${row}`))];
+  const leafRow = Int32Array.from({ length: n }, (_, leaf) => rowLeaf.indexOf(leaf));
+  const view = createView({ header: { ...header, names: { 0: "first" }, texts }, arrays: { ...arrays, leaf_row: leafRow } });
+  const [name, ...entries] = searchEntries(view);
+  assert.deepEqual(name, { text: "first", key: "first", node: 0 });
+  assert.deepEqual(entries.map(({ node }) => node), [...rowLeaf]);
+  assert.deepEqual(entries.slice(0, 2).map(({ text }) => text), ["row 0, even 0", "row 1"]);
+  assert.equal(view.name(0), "first");
+  for (let leaf = 1; leaf < n; leaf++) assert.equal(view.name(leaf), leafRow[leaf] < 0 ? null : `row ${leafRow[leaf]}`);
+  for (let node = n; node <= view.tree.root; node++) assert.equal(view.name(node), null);
+});
+
 test("a number means a cluster of the present cut", () => {
   const view = viewAt({ k: 9 });
   for (const label of [0, 7, 8]) assert.equal(view.label(numbered(view, ` ${label}`)[0].node), label);

@@ -18,7 +18,7 @@ from .job import available_memory, require_free
 from .leaves import Leaves, as_points, bytes_of_order, condensed_count, require_memory_for_order
 from .matrix import checked_z
 from .sparse_rows import SPARSE_METRICS, SparseRows, as_csr
-from .unit_features import unit_centres
+from .unit_features import require_unit_rows, unit_centres
 
 # exact=None is exact up to this many leaves: some seconds and 0.2 GB.
 _MOST_EXACT_LEAVES = 5000
@@ -51,8 +51,8 @@ def leaf_order(
         True finds the optimal order. False finds an order that is nearly as good, in linear time. None is True up to
         5 000 leaves if there is memory for it, else False.
     metric : str or function, default "euclidean"
-        The distance of points, as in `linkage`; for cluster features "euclidean", "cosine" or "correlation". It is
-        ignored for a condensed distance vector.
+        The distance of points, as in `linkage`; for cluster features "euclidean", and for those of unit rows also
+        "cosine" or "correlation". It is ignored for a condensed distance vector.
     n_jobs : int, default None
         Number of threads for the optimal order; None is one, -1 is one for each core. It changes only the time.
     progress : bool, default False
@@ -113,7 +113,10 @@ def _leaves_of(y: Any, count: int, metric: Any) -> Leaves:
         _require_count(len(y), count, "features")
         if metric not in METRICS:
             raise ValueError(f"metric={metric!r} with cluster features: only {', '.join(METRICS)} are defined there")
-        return Leaves.of_points(y.mean) if metric == "euclidean" else Leaves.of_unit_rows(lambda: unit_centres(y).mean)
+        if metric == "euclidean":
+            return Leaves.of_points(y.mean)
+        require_unit_rows(y, metric)
+        return Leaves.of_unit_rows(lambda: unit_centres(y).mean)
     if hasattr(y, "tocsr"):
         return _sparse_leaves(y, count, metric)
     array = as_array(y, "y")

@@ -21,6 +21,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
+_NOT_SUPPORTED = {  # of seaborn's arguments, and what to do instead
+    "annot": "write on `ax_heatmap`, whose lines and columns are those of `values`",
+    "cbar_kws": "use cbar_label, or change `ax_cbar`",
+    "cbar_pos": "use cbar=False to leave the colour bar out, or move `ax_cbar`",
+    "mask": "missing values cannot be clustered; fill them first",
+    "pivot_kws": "pivot the data first",
+    "robust": "use vmin and vmax, for example numpy.percentile(data, [2, 98])",
+    "tree_kws": "change the collections of `ax_row_dendrogram` and `ax_col_dendrogram`",
+}
+
 
 @dataclass(frozen=True, repr=False)
 class ClusterMap:
@@ -149,7 +159,8 @@ def clustermap(
         given stay as they are.
     row_colors, col_colors : list, Series or data frame, default None
         A colour for each row or column, drawn as a strip beside the heat map; or an integer label for each, which is
-        drawn in the colour of its number. Several lists, or the columns of a data frame, give several strips. A branch
+        drawn in the colour of its number. Several lists, or the columns of a data frame, give several strips. A pandas
+        Series or data frame is matched with the data by its index, and what it has no colour for is white. A branch
         has the colour that most of its rows have.
     dendrogram_ratio : float or (float, float), default 0.2
         The share of the figure for the dendrograms of the rows and of the columns.
@@ -160,14 +171,14 @@ def clustermap(
     vmin, vmax : float, default None
         The values at which the colours begin and end; None takes those that are drawn.
     center : float, default None
-        The value in the middle of the colours; None is 0 with `z_score`.
+        The value in the middle of the colours; None is 0 with `z_score`, unless vmin and vmax are given.
     cbar : bool, default True
         Whether to draw a bar with the colours.
     cbar_label : str, default ""
         What the bar is labelled with.
-    xticklabels, yticklabels : "auto", bool or list of str, default "auto"
-        The names of columns and rows: those of the data frame, none, or these. Names that would be too small to read,
-        and names of branches of several rows, are not written.
+    xticklabels, yticklabels : "auto", bool, int or list of str, default "auto"
+        The names of columns and rows: those of the data frame, none, every n-th of them, or these. Names that would be
+        too small to read, and names of branches of several rows, are not written.
     max_rows, max_columns : int, default 500
         The most lines and columns of the picture.
     max_leaves : int, default 10_000
@@ -182,7 +193,7 @@ def clustermap(
     n_jobs : int, default None
         Number of threads; None is one, -1 is one for each core.
     **style : optional
-        Passed to matplotlib's pcolormesh.
+        Passed to matplotlib's pcolormesh; a `norm` takes the place of vmin, vmax and center.
 
     Returns
     -------
@@ -195,6 +206,8 @@ def clustermap(
         matplotlib is not installed.
     ValueError
         A value is not finite, or arguments do not fit to each other or to the data.
+    TypeError
+        An argument of seaborn's function is not supported here.
 
     Notes
     -----
@@ -213,6 +226,7 @@ def clustermap(
     ([1, 0, 2], [1, 0, 2])
     >>> drawn.savefig("map.png")
     """
+    _refuse_others(style)
     given = as_rows(rows_of_table(data) if is_table(data) else data, name="data", dtype=np.dtype(np.float64))
     rows = _scaled(given.astype(np.float64, copy=False), z_score, standard_scale)
     most = as_count(max_leaves, "max_leaves", least=2)
@@ -226,7 +240,10 @@ def clustermap(
         by_columns = clustered(points, replace(job, metric=column_metric), col_linkage, "col")
     across = _side(np.ascontiguousarray(lines.T), by_columns, as_count(max_columns, "max_columns", least=2))
     values = np.ascontiguousarray(across.means(np.ascontiguousarray(lines.T)).T)
-    strips = strips_of(row_colors, down, "row_colors"), strips_of(col_colors, across, "col_colors")
+    strips = (
+        strips_of(row_colors, down, "row_colors", _keys(data, "index")),
+        strips_of(col_colors, across, "col_colors", _keys(data, "columns")),
+    )
     grid = Grid(
         new_figure(figsize or (10, 10), layout="constrained") if figure is None else figure,
         down,
@@ -239,7 +256,8 @@ def clustermap(
     )
     grid.draw_dendrograms(as_choice(scale, "scale", ("linear", "sqrt", "log")))
     grid.draw_strips()
-    middle = 0.0 if z_score is not None and center is None else center
+    by_limits = vmin is not None and vmax is not None
+    middle = 0.0 if z_score is not None and center is None and not by_limits else center
     grid.draw_values(values, {"cmap": cmap, "vmin": vmin, "vmax": vmax} | style, middle, cbar_label)
     grid.write_names(names_of(data, xticklabels, across, "columns"), names_of(data, yticklabels, down, "index"))
     return ClusterMap(
@@ -253,6 +271,18 @@ def clustermap(
         col_branch=across.branch_of_row,
         values=values,
     )
+
+
+def _refuse_others(style: dict[str, Any]) -> None:
+    """Raises an error for arguments of seaborn that are not supported, before anything is computed."""
+    for name in style:
+        if name in _NOT_SUPPORTED:
+            raise TypeError(f"clustermap has no argument {name!r}: {_NOT_SUPPORTED[name]}")
+
+
+def _keys(data: Any, attribute: str) -> Any:
+    """The index or the columns of a pandas data frame; None for other data."""
+    return getattr(data, attribute) if hasattr(data, "reindex") else None
 
 
 def _side(rows: Floats, found: Any, max_branches: int) -> Side:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -28,12 +29,21 @@ class Strips:
     names: list[str]
 
 
-def strips_of(given: Any, side: Side, name: str) -> Strips:
-    """The strips that row_colors or col_colors ask for."""
+def strips_of(given: Any, side: Side, name: str, keys: Any = None) -> Strips:
+    """The strips that row_colors or col_colors ask for.
+
+    keys : the index or the columns of a pandas data frame, by which a pandas Series or data frame is matched with it
+    """
     if given is None:
         return Strips([], [])
+    if hasattr(given, "reindex"):
+        given = _matched(given, keys, name)
     if hasattr(given, "columns"):  # a data frame
         lists = {str(column): np.asarray(given[column]) for column in given.columns}
+    elif isinstance(given, Mapping):
+        lists = {str(title): np.asarray(part, dtype=_kind(part)) for title, part in given.items()}
+    elif not len(given):
+        lists = {"": np.empty(0)}
     elif _is_one_list(given):
         lists = {str(getattr(given, "name", None) or ""): np.asarray(given, dtype=_kind(given))}
     else:
@@ -46,11 +56,24 @@ def strips_of(given: Any, side: Side, name: str) -> Strips:
     return Strips([_strip(values, side) for values in lists.values()], titles)
 
 
+def _matched(given: Any, keys: Any, name: str) -> Any:
+    """The colours in the order of the data: by their index, as seaborn does it. What has no colour is white."""
+    if keys is None or given.index.equals(keys):
+        return given
+    if not given.index.isin(keys).any():  # numbered on its own: one for each, in the order of the data
+        return given
+    if not given.index.is_unique:
+        raise ValueError(f"{name} has an index with repeated entries: they cannot be matched with the data")
+    return given.reindex(keys)
+
+
 def _is_one_list(given: Any) -> bool:
     """Whether it is one colour or label for each row, and not several lists of them."""
     first = given.iloc[0] if hasattr(given, "iloc") else given[0]
     if isinstance(first, str) or np.ndim(first) == 0:
         return True
+    if isinstance(given, np.ndarray) and given.dtype.kind == "f":  # rows of red, green, blue
+        return given.ndim == 2 and given.shape[1] in (3, 4)
     # A tuple of three or four numbers is a colour.
     return isinstance(first, tuple) and len(first) in (3, 4) and not any(isinstance(part, str) for part in first)
 
@@ -74,6 +97,8 @@ def _strip(values: NDArray[Any], side: Side) -> NDArray[Any]:
 
 
 def _colour(value: Any) -> Any:
+    if value is None or value != value:  # missing in a Series
+        return "white"
     if isinstance(value, int | np.integer):
         return BRANCHES[int(value) % len(BRANCHES)] if value >= 0 else TRUNK
     return value
@@ -89,15 +114,23 @@ def names_of(data: Any, wanted: Any, side: Side, attribute: str) -> list[str]:
         return []
     result = [""] * side.n_branches
     single = side.counts == 1
+    step = max(int(wanted), 1) if _is_step(wanted) else 1
     for row, branch in enumerate(side.branch_of_row.tolist()):
-        if single[branch]:
+        if single[branch] and branch % step == 0:
             result[branch] = short_name(str(names[row]))
     return result
+
+
+def _is_step(wanted: Any) -> bool:
+    """Whether `wanted` is a number n, which asks for every n-th name as in seaborn."""
+    return isinstance(wanted, int | np.integer) and not isinstance(wanted, bool)
 
 
 def _known_names(data: Any, wanted: Any, count: int, attribute: str) -> Any:
     if wanted is False or wanted is None:
         return None
+    if _is_step(wanted):
+        wanted = True
     if wanted is not True and not (isinstance(wanted, str) and wanted == "auto"):
         if len(wanted) != count:
             raise ValueError(f"{len(wanted)} names for {count} {attribute}: one for each is needed")
@@ -183,7 +216,10 @@ class Grid:
             ax.tick_params(length=0)
 
     def draw_values(self, values: Floats, style: dict[str, Any], center: float | None, label: str) -> None:
-        ax = self.heatmap
+        if style.get("norm") is not None:  # it says where the colours begin and end
+            looks = {"rasterized": True} | {name: value for name, value in style.items() if value is not None}
+            self._draw_mesh(values, looks, label)
+            return
         low = float(np.nanmin(values)) if style["vmin"] is None else style["vmin"]
         high = float(np.nanmax(values)) if style["vmax"] is None else style["vmax"]
         if center is not None:
@@ -191,6 +227,10 @@ class Grid:
             low, high = center - reach, center + reach
         cmap = style["cmap"] or ("viridis" if center is None else "RdBu_r")
         looks = {"rasterized": True} | style | {"cmap": cmap, "vmin": low, "vmax": high}
+        self._draw_mesh(values, looks, label)
+
+    def _draw_mesh(self, values: Floats, looks: dict[str, Any], label: str) -> None:
+        ax = self.heatmap
         image = ax.pcolormesh(self.x_edges, self.y_edges, values, **looks)
         ax.set_xlim(0, self.x_edges[-1])
         ax.set_ylim(self.y_edges[-1], 0)

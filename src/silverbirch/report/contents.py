@@ -21,6 +21,7 @@ from .payload import Payload, add_layout
 from .representatives import MOST_ROWS_OF_PAGE, Shown, add_representatives
 from .scatter import add_scatter
 from .squares import rounding_of
+from .texts import add_texts
 
 _VERSION = 1  # of the header, which the script checks
 _FEW_NODES = 500
@@ -91,6 +92,7 @@ def _add_extras(payload: Payload, dendrogram: Dendrogram, nodes: Nodes, extras: 
     add_scatter(payload, dendrogram, extras.places)
     if extras.shown is not None:
         add_representatives(payload, dendrogram, nodes, extras.shown)
+        add_texts(payload, extras.shown, extras.leaf_of_row)
     if extras.leaf_of_row is not None and len(extras.leaf_of_row) <= MOST_ROWS_OF_PAGE:
         payload.arrays["row_leaf"] = Packed(np.asarray(extras.leaf_of_row).astype(np.uint32))
     if (suggestion := extras.suggestion) is not None:
@@ -118,6 +120,7 @@ def _header(kind: str, title: str, dendrogram: Dendrogram) -> dict[str, Any]:
         "names": _names(dendrogram),
         "scatter": None,
         "representatives": None,
+        "texts": None,
         "facts": {"nodes": 0, "complete_to": 0},
         "python": {"object": "dendrogram"},
         "what": [],

@@ -22,7 +22,9 @@ from .payload import Payload
 from .showing import shown_columns
 
 Integers = NDArray[np.int64]
-Values = Callable[[Integers], list[list[Any]]]  # the values of rows by their ascending numbers: a list for each column
+
+# The values of rows by their ascending numbers: a list for each of these columns, by their places.
+Values = Callable[[Integers, Sequence[int]], list[list[Any]]]
 
 MOST_ROWS_OF_PAGE = 200_000  # whose leaves are on the page
 _OF_NODE = 4
@@ -113,15 +115,15 @@ def first_rows(leaf_of_row: NDArray[Any], n_leaves: int) -> Integers:
 def kept_values(source: RowSource, names: Sequence[str]) -> Values:
     """The columns that the source keeps, read in another pass."""
 
-    def values(rows: Integers) -> list[list[Any]]:
-        columns: list[list[Any]] = [[] for _ in names]
+    def values(rows: Integers, places: Sequence[int]) -> list[list[Any]]:
+        columns: list[list[Any]] = [[] for _ in places]
         begin = 0
         for chunk in source.chunks(with_ids=True):
             low, high = np.searchsorted(rows, (begin, begin + len(chunk)))
             if low < high:
                 wanted = chunk.kept.take((rows[low:high] - begin).tolist())  # type: ignore[union-attr]
-                for column, name in zip(columns, names, strict=True):
-                    column += wanted.column(name).to_pylist()
+                for column, place in zip(columns, places, strict=True):
+                    column += wanted.column(names[place]).to_pylist()
             begin += len(chunk)
             if high == len(rows):
                 break
@@ -131,7 +133,7 @@ def kept_values(source: RowSource, names: Sequence[str]) -> Values:
 
 
 def values_in_memory(columns: Sequence[Sequence[Any]]) -> Values:
-    return lambda rows: [[column[row] for row in rows.tolist()] for column in columns]
+    return lambda rows, places: [[columns[place][row] for row in rows.tolist()] for place in places]
 
 
 def add_representatives(payload: Payload, dendrogram: Dendrogram, nodes: Nodes, shown: Shown) -> None:
@@ -140,7 +142,7 @@ def add_representatives(payload: Payload, dendrogram: Dendrogram, nodes: Nodes, 
     leaves = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *leaves_of.values()]))
     rows, order = np.unique(shown.row_of_leaf[leaves], return_inverse=True)
     place = dict(zip(leaves.tolist(), order.tolist(), strict=True))
-    kinds, columns = shown_columns(shown.values(rows))
+    kinds, columns = shown_columns(shown.values(rows, range(len(shown.names))))
     items = _Items(columns, rows)
     for node, found in leaves_of.items():
         if not items.add(node, [place[leaf] for leaf in found.tolist()]):

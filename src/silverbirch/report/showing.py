@@ -36,8 +36,13 @@ def shown_columns(columns: list[list[Any]]) -> tuple[list[str], list[list[str | 
             values.append(pictures)
         else:
             kinds.append(TEXT)
-            values.append([None if none else _text(value) for value, none in zip(column, missing, strict=True)])
+            values.append(shortened(column))
     return kinds, values
+
+
+def shortened(column: list[Any], most: int = _MOST_LETTERS) -> list[str | None]:
+    """The values as texts; None for a missing one."""
+    return [None if _is_missing(value) else _text(value, most) for value in column]
 
 
 def _is_missing(value: Any) -> bool:
@@ -46,13 +51,13 @@ def _is_missing(value: Any) -> bool:
     )
 
 
-def _text(value: Any) -> str:
+def _text(value: Any, most: int) -> str:
     if isinstance(value, bytes):
         value = value.decode("utf-8", "backslashreplace")
     if isinstance(value, float | np.floating):
         return numbers.trimmed(float(value))
     text = str(value).strip()
-    return text if len(text) <= _MOST_LETTERS else f"{text[:_MOST_LETTERS].rstrip()}…"
+    return text if len(text) <= most else f"{text[:most].rstrip()}…"
 
 
 def _picture(value: Any) -> str | None:

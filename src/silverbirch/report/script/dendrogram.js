@@ -1,7 +1,8 @@
 // The dendrogram: a canvas that shows any part of the tree, and a line that cuts it.
 import { h, replace } from "./dom.js";
-import { counted, number } from "./format.js";
+import { count, counted, number } from "./format.js";
 import { listen } from "./gestures.js";
+import { itemsCell } from "./items.js";
 import { geometryOf, lineOf, paint } from "./painting.js";
 import { onTheme } from "./palette.js";
 import { heightScale, lowHeight } from "./scales.js";
@@ -214,15 +215,16 @@ function place(element, box) {
   for (const [name, value] of Object.entries(box)) element.style[name] = `${value}px`;
 }
 
-/** A branch in words. */
-function describe({ tree, partition, name, label }, v) {
-  const inner = !tree.isLeaf(v);
+/** A branch in words, and rows that stand for it. */
+function describe(view, v) {
+  const { tree, partition, name, label, data: { header } } = view, inner = !tree.isLeaf(v);
   const title = [name(v), partition().has(v) && `Cluster ${label(v)}`].filter(Boolean).join(", ");
   const facts = [
-    counted(tree.weight[v], "row", "rows"),
+    header.weighted ? `weight ${count(tree.weight[v])}` : counted(tree.weight[v], "row", "rows"),
     inner && tree.weight[v] !== tree.count[v] && counted(tree.count[v], "leaf", "leaves"),
     inner && `height ${number(tree.height[v])}`,
     tree.sse && tree.weight[v] > 1 && `rmsd ${number(tree.rmsd(v))}`,
   ];
-  return [h("b", {}, title || (inner ? "Branch" : `Leaf ${v}`)), facts.filter(Boolean).map((fact) => h("span", {}, fact))];
+  const items = header.representatives && itemsCell(view, v, "div");
+  return [h("b", {}, title || (inner ? "Branch" : `Leaf ${v}`)), facts.filter(Boolean).map((fact) => h("span", {}, fact)), items];
 }

@@ -6,8 +6,8 @@ export function itemTexts({ representatives: { kinds } }, { values }) {
   return values.filter((value, i) => kinds[i] !== "image" && value).map(String);
 }
 
-/** The representatives of a branch as a cell: pictures, first texts, and further ones in a quieter tone. */
-export function itemsCell(view, node) {
+/** The representatives of a branch as a cell, or as another element: pictures, first texts, and further ones in a quieter tone. */
+export function itemsCell(view, node, tag = "td") {
   const { header } = view.data, { kinds } = header.representatives;
   const items = view.representatives(node).map((item) => {
     const [first, ...others] = itemTexts(header, item);
@@ -15,5 +15,5 @@ export function itemsCell(view, node) {
     const shown = pictures.map((src) => h("img", { src, alt: first ?? `row ${item.row}` }));
     return h("span", { title: [first, ...others].join(", ") }, shown, h("bdi", {}, first), " ", h("small", {}, others.join(", ")));
   });
-  return h("td", { class: kinds.includes("image") ? "items pictures" : "items" }, items);
+  return h(tag, { class: kinds.includes("image") ? "items pictures" : "items" }, items);
 }

@@ -78,7 +78,8 @@ export function createView(data) {
     },
     /** Cuts at one level into k clusters, or as many as there can be. */
     cutInto: (k) => store.set({ cut: { k: Math.min(Math.max(1, Math.round(k) || 1), tree.n) } }),
-    name: (node) => header.names?.[node] ?? null,
+    /** The name of a node; of a leaf without one, the text of the row that stands for it. */
+    name: (node) => header.names?.[node] ?? header.texts?.[0][arrays.leaf_row ? arrays.leaf_row[node] : node] ?? null,
     label: (node) => view.partition().labelOf(node),
     facts: factsOf(header, arrays),
     representatives: representativesOf(header),

@@ -81,13 +81,14 @@ function paintAxis({ context, palette, write }, { upright, scale, depth, deep, s
   }
 }
 
-/** A band behind the selected and the compared cluster. */
+/** A band behind the selected and the compared branch; that of a leaf, which has no height, reaches up to its parent. */
 function paintMarked({ context, palette }, { along, depth, scale, base }, { tree, store }) {
   context.fillStyle = palette.tint;
   for (const v of [store.state.selected, store.state.compared]) {
     if (v === null) continue;
-    const a = along(tree.first[v]), d = Math.max(0, depth(scale.of(tree.height[v])));
-    context.fillRect(a, d, along(tree.first[v] + tree.count[v]) - a, base - d);
+    const top = tree.height[tree.isLeaf(v) ? tree.parent[v] : v];
+    const a = along(tree.first[v]), d = Math.max(0, depth(scale.of(top)));
+    context.fillRect(a, d, Math.max(2, along(tree.first[v] + tree.count[v]) - a), base - d);
   }
 }
 
@@ -169,11 +170,16 @@ function runsOf({ leaf, first, count: leaves }, cut, { from, to, length }) {
   return runs;
 }
 
-function paintLeafNames({ palette, write }, { upright, from, to, along, base }, { tree, name }) {
+/** The names of leaves; those of a selected and of a compared leaf stand out. */
+function paintLeafNames({ context, palette, write }, { upright, from, to, along, base }, { tree, name, store }) {
+  const { selected, compared } = store.state, align = upright ? "right" : "left";
   for (let position = Math.ceil(from - 0.5); position + 0.5 < to; position++) {
-    const text = name(tree.leaf[position]) ?? String(tree.leaf[position]);
-    write(shortened(text, NAMES / (LETTER + 1)), along(position + 0.5), base + STRIP + 8, palette.quiet, upright ? "right" : "left", upright);
+    const leaf = tree.leaf[position], marked = leaf === selected || leaf === compared;
+    const text = shortened(name(leaf) ?? String(leaf), NAMES / (LETTER + 1));
+    context.font = marked ? `600 ${FONT}` : FONT;
+    write(text, along(position + 0.5), base + STRIP + 8, marked ? palette.ink : palette.quiet, align, upright);
   }
+  context.font = FONT;
 }
 
 /** Names of branches that are no clusters of the present cut, beside their stems, where no other name is. */

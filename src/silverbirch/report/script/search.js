@@ -1,4 +1,4 @@
-// Search: names, texts of representatives, labels of clusters.
+// Search: names, texts of rows, labels of clusters.
 import { h, replace } from "./dom.js";
 import { count } from "./format.js";
 import { itemTexts } from "./items.js";
@@ -12,18 +12,24 @@ export function folded(text) {
 }
 
 /**
- * All texts that can be found. A representative belongs to the smallest branch that it stands for.
+ * All texts that can be found: names, and those of all rows, in their leaves. Where these are too many for a page, those of
+ * the representatives, each in the smallest branch that it stands for.
  * @returns {{text: string, key: string, node: number}[]}
  */
-export function searchEntries({ data: { header }, tree }) {
-  const texts = Object.entries(header.names ?? {}), smallest = new Map();
+export function searchEntries({ data: { header, arrays }, tree }) {
+  const names = Object.entries(header.names ?? {}), { texts } = header;
+  const rows = texts
+    ? texts[0].map((_, row) => [arrays.row_leaf?.[row] ?? row, texts.map((column) => column[row]).filter(Boolean).join(", ")])
+    : ofRepresentatives(header, tree);
+  return [...names, ...rows].map(([node, text]) => ({ text, key: folded(text), node: Number(node) }));
+}
+
+function ofRepresentatives(header, tree) {
+  const smallest = new Map();
   for (const [node, items] of Object.entries(header.representatives?.of ?? {})) {
     for (const item of items) if (!(tree.count[smallest.get(item)] <= tree.count[node])) smallest.set(item, node);
   }
-  for (const [item, node] of smallest) {
-    texts.push([node, itemTexts(header, { values: header.representatives.items[item] }).join(", ")]);
-  }
-  return texts.map(([node, text]) => ({ text, key: folded(text), node: Number(node) }));
+  return [...smallest].map(([item, node]) => [node, itemTexts(header, { values: header.representatives.items[item] }).join(", ")]);
 }
 
 /** The entries with all words of a query: those that begin with it first, then those with a word that does, heavy nodes first. */
@@ -31,8 +37,9 @@ export function searched(entries, query, weight) {
   const key = folded(query.trim()), words = key.split(/\s+/);
   const rank = (text) => (text.startsWith(key) ? 0 : ` ${text}`.includes(` ${key}`) ? 1 : 2);
   const found = key ? entries.filter((entry) => words.every((word) => entry.key.includes(word))) : [];
-  found.sort((a, b) => rank(a.key) - rank(b.key) || weight[b.node] - weight[a.node]);
-  return found.slice(0, MOST_FOUND);
+  const ranked = found.map((entry) => ({ entry, rank: rank(entry.key), heavy: weight[entry.node] })); // once each: they can be many
+  ranked.sort((a, b) => a.rank - b.rank || b.heavy - a.heavy);
+  return ranked.slice(0, MOST_FOUND).map(({ entry }) => entry);
 }
 
 /** The cluster of the present cut that a number means; [] if there is none. */
@@ -63,7 +70,7 @@ export function searchPanel(view) {
     store.set({ query });
     entries ??= searchEntries(view);
     found = [...numbered(view, query), ...searched(entries, query, tree.weight)];
-    replace(list, found.map(option), !found.length && h("li", {}, "Nothing found."));
+    replace(list, found.map(option), !found.length && h("li", {}, entries.length ? `Nothing found in ${count(entries.length)} texts.` : "Nothing found: there are no names or texts here."));
     show(query !== "");
     highlight(0);
   }
