@@ -42,6 +42,12 @@ def test_every_link_leads_to_a_file_and_a_heading(page):
             assert anchor in anchors(target), link
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_line_begins_with_a_percent_sign(page):
+    """MyST takes such a line for a comment and leaves it out; code hosts show it."""
+    assert not re.findall(r"(?m)^ *%.*", re.sub(r"(?ms)^ *```.*?^ *```", "", page.read_text(encoding="utf-8")))
+
+
 def test_every_page_of_the_documentation_is_in_the_navigation():
     pages = {str(page.relative_to(ROOT).with_suffix("")): page.read_text(encoding="utf-8") for page in PAGES}
     reached, waiting = set(), ["docs/index"]
