@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 # Arrow always reads up to 32 blocks ahead, so blocks are small. The first block decides the types of the columns.
 _BLOCK, _FIRST_BLOCK, _LONGEST_BLOCK = 1 << 18, 1 << 20, 1 << 28
 _LINES = 16  # a block has room for this many lines as long as the first: each column of each block takes time
-_READ_AHEAD, _LONG_VALUE, _ARRAY_BYTES = 100, 20, 1000  # blocks; bytes of the text of a number; measured
+# Blocks, measured where other programs use the cores too; bytes of the text of a number.
+_READ_AHEAD, _LONG_VALUE, _ARRAY_BYTES = 140, 20, 1000
 _VALUES = 1000  # of a column of text, to see whether they are numbers with another decimal mark
 _EXAMPLE = 30  # letters of a value in a message
 _NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", SPACES: "spaces"}
