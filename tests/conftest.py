@@ -14,3 +14,8 @@ settings.load_profile("silverbirch")
 # `make test-recipes` and `make test-browser` install the packages that these tests are about.
 NEEDED = {"recipes": "bertopic", "browser": "playwright"}
 collect_ignore = [folder for folder, package in NEEDED.items() if not find_spec(package)]
+
+
+def pytest_collection_modifyitems(items):
+    """The pages first: one takes most of a minute, and no worker should be left with it at the end."""
+    items.sort(key=lambda item: item.path.name != "test_docs.py")

@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import lzma
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -61,8 +62,8 @@ def in_json(value):
 def compressed(data, name):
     if name.endswith(".zst"):
         return pa.Codec("zstd").compress(data, asbytes=True)
-    modules = {".gz": gzip, ".bz2": bz2, ".xz": lzma}
-    return next((module.compress(data) for end, module in modules.items() if name.endswith(end)), data)
+    compress = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": partial(lzma.compress, preset=0)}
+    return next((function(data) for end, function in compress.items() if name.endswith(end)), data)
 
 
 FORMATS = [

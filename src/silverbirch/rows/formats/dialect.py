@@ -124,11 +124,12 @@ class SpaceRemover:
 def _stripped(text: bytes, spaces: bytes, separator: bytes) -> bytes:
     """The text without spaces before and after separators and line ends.
 
-    Replacing pairs is many times faster than a regular expression.
+    Replacing pairs is many times faster than a regular expression; longer runs of spaces go first, in fewer rounds.
     """
-    found = [space for space in (b" ", b"\t") if space in spaces and space in text]
+    runs = [space * length for length in (8, 4, 2, 1) for space in (b" ", b"\t") if space in spaces]
+    found = [run for run in runs if run in text]
     marks = [mark for mark in (separator, b"\r", b"\n") if mark and mark in text]
-    pairs = {pair: mark for mark in marks for space in found for pair in (space + mark, mark + space)}
+    pairs = {pair: mark for run in found for mark in marks for pair in (run + mark, mark + run)}
     return _repeated(text, pairs)
 
 
@@ -147,6 +148,8 @@ def _without_quotes_in_values(text: bytes, separator: str) -> bytes:
 
     A quote opens at the begin of a value only, as Arrow sees it: 5" is five inches.
     """
+    if b'"' not in text:
+        return text
     ends = b" \t\r\n" if separator == SPACES else b"\r\n" + separator.encode()
     spaces = b" \t".translate(None, ends)  # around values
     parts = text.split(b'"')
