@@ -56,8 +56,8 @@ def no_direction(place: str, metric: str) -> ValueError:
     why = "constant" if metric == "correlation" else "zero in every column"
     return ValueError(
         f"{place} is {why}: it has no direction, so {parameter('metric', metric)} is not defined for it; drop such "
-        f"rows first (--missing drop), use {parameter('metric', 'euclidean')}, or raise {parameter('projection')} if "
-        "the rows are projected"
+        f"rows first (--missing drop on the command line), use {parameter('metric', 'euclidean')}, or raise "
+        f"{parameter('projection')} if the rows are projected"
     )
 
 

@@ -164,7 +164,7 @@ SIGNATURES = {
     "Dendrogram.plot_rmsd": ({"self": REQUIRED, "ax": None}, {"k_max": 2000, "mark": None}),
     "Dendrogram.to_html": (
         {"self": REQUIRED, "path": REQUIRED},
-        {"title": "silverbirch dendrogram", "column_names": None, "show": None, "coordinates": None},
+        {"title": "silverbirch dendrogram", "column_names": None, "show": None, "coordinates": None, "suggest": None},
     ),
 }
 

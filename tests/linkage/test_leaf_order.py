@@ -198,6 +198,8 @@ def test_bad_data_is_refused(Z, y, message):
 
 
 def test_bad_arguments_are_refused():
+    with pytest.raises(TypeError, match="a linkage matrix is expected, not a Dendrogram: give its Z"):
+        sb.leaf_order(sb.Dendrogram(Z), POINTS)
     with pytest.raises(TypeError, match="exact='yes'"):
         sb.leaf_order(Z, POINTS, "yes")
     with pytest.raises(ValueError, match="metric='nearness'"):

@@ -199,6 +199,18 @@ def test_the_suggestion_is_that_of_the_model(tmp_path):
     assert report_of(model, tmp_path / "page.html", suggest=False)[0]["suggestion"] is None
 
 
+def test_the_suggestion_for_a_dendrogram_is_the_one_given(tmp_path):
+    X = blobs(200, 2, 4)
+    dendrogram = sb.Dendrogram(sb.linkage(X, "average"), X)
+    given = dendrogram.suggest(method="average")
+    dendrogram.to_html(tmp_path / "page.html", suggest=given)
+    header, _ = of_page((tmp_path / "page.html").read_text(encoding="utf-8"))
+    assert given.n_clusters > 1
+    assert header["suggestion"] == {"k": given.n_clusters, "reason": given.reason, "votes": given.votes}
+    with pytest.raises(TypeError, match="a Suggestion is expected, not True"):
+        dendrogram.to_html(tmp_path / "page.html", suggest=True)
+
+
 # --- names, labels, cuts
 
 

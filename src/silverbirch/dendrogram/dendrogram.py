@@ -665,6 +665,7 @@ class Dendrogram(MeasuredTree, Saved):
         column_names: Sequence[str] | None = None,
         show: Any = None,
         coordinates: Any = None,
+        suggest: Suggestion | None = None,
     ) -> None:
         """Writes one HTML file with the whole dendrogram, to zoom into and to cut.
 
@@ -684,6 +685,8 @@ class Dendrogram(MeasuredTree, Saved):
             `write_report`.
         coordinates : array (m, 2), default None
             The place of each leaf in the scatter; None takes the first two principal axes.
+        suggest : Suggestion, default None
+            The result of `suggest`, whose numbers of clusters are marked in the curve.
 
         Raises
         ------
@@ -691,10 +694,21 @@ class Dendrogram(MeasuredTree, Saved):
             matplotlib is not installed.
         ValueError
             There are not as many values to show, coordinates or column names as needed.
+        TypeError
+            `suggest` is not a suggestion.
+
+        Examples
+        --------
+        >>> import numpy as np, silverbirch as sb
+        >>> X = np.random.default_rng(0).normal(size=(1000, 3))
+        >>> dendrogram = sb.Dendrogram(sb.linkage(X, "ward"), X)
+        >>> dendrogram.to_html("dendrogram.html", suggest=dendrogram.suggest(method="ward"))
         """
         from ..report import dendrogram_page
 
-        page = dendrogram_page(self, title, column_names=column_names, show=show, coordinates=coordinates)
+        page = dendrogram_page(
+            self, title, column_names=column_names, show=show, coordinates=coordinates, suggest=suggest
+        )
         Path(path).write_text(page, encoding="utf-8")
 
 

@@ -43,7 +43,11 @@ def with_prototypes(Z: Floats, prototypes: NDArray[np.int64] | None) -> LinkageM
 
 def checked_z(Z: Any, *, counted: bool = True) -> Floats:
     """A copy of a linkage matrix; `counted` also checks column 4, which need not be right to draw it."""
-    array = np.array(Z, dtype=np.float64, order="C")
+    try:
+        array = np.array(Z, dtype=np.float64, order="C")
+    except TypeError:
+        hint = ": give its Z" if hasattr(Z, "Z") else ""
+        raise TypeError(f"a linkage matrix is expected, not a {type(Z).__name__}{hint}") from None
     if array.ndim != 2 or array.shape[1] != 4:
         raise ValueError(f"Z has shape {array.shape}: a linkage matrix has four columns")
     merges = len(array)

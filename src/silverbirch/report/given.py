@@ -46,14 +46,20 @@ def extras_of_model(
     return Extras(shown, places, leaf_of_row, _suggestion(last, suggest))
 
 
-def extras_of_dendrogram(dendrogram: Dendrogram, show: Any, coordinates: Any) -> Extras:
-    """Values and coordinates are those of the leaves."""
+def extras_of_dendrogram(dendrogram: Dendrogram, show: Any, coordinates: Any, suggest: Any) -> Extras:
+    """Values and coordinates are those of the leaves. A suggestion has to be given: it depends on the linkage."""
+    if suggest is not None and not isinstance(suggest, Suggestion):
+        raise TypeError(
+            f"a Suggestion is expected, not {suggest!r}: give the result of Dendrogram.suggest, which has to know the "
+            "linkage that made the dendrogram"
+        )
     n_leaves, shown = dendrogram.n_leaves, None
     if show is not None:
         names, columns = _as_columns(show)
         _check_length(names, columns, n_leaves, "leaves")
         shown = Shown(names, values_in_memory(columns), np.arange(n_leaves))
-    return Extras(shown, None if coordinates is None else places_of_leaves(coordinates, n_leaves, None))
+    places = None if coordinates is None else places_of_leaves(coordinates, n_leaves, None)
+    return Extras(shown, places, suggestion=suggest)
 
 
 def opened(

@@ -148,6 +148,7 @@ def dendrogram_page(
     column_names: Sequence[str] | None = None,
     show: Any = None,
     coordinates: Any = None,
+    suggest: Suggestion | None = None,
 ) -> str:
     """The page of `Dendrogram.to_html`."""
     points = numbers.count(float(dendrogram.weights[-1]))
@@ -158,7 +159,8 @@ def dendrogram_page(
     payload = None
     if dendrogram.n_leaves > 1:
         names = None if column_names is None else list(column_names)
-        payload = dendrogram_payload(dendrogram, title, names, extras_of_dendrogram(dendrogram, show, coordinates))
+        extras = extras_of_dendrogram(dendrogram, show, coordinates, suggest)
+        payload = dendrogram_payload(dendrogram, title, names, extras)
     return page(title, tag("p", f"{leaves}, {points} points.", class_="lead"), sections, payload)
 
 

@@ -47,8 +47,8 @@ def explore(
         Takes an array of centres, returns them in the units to show; None for that of the pipeline.
     rows, show, coordinates, suggest : optional
         Rows that stand for branches, the places of the scatter, and suggested numbers of clusters, as in
-        `write_report`; `rows` and `suggest` are for models alone, and values and places of a dendrogram are those of
-        its leaves.
+        `write_report`; `rows` are for models alone, values and places of a dendrogram are those of its leaves, and its
+        suggestion is the result of `Dendrogram.suggest`.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def explore(
         raise ImportError("explore needs anywidget: pip install 'silverbirch[widget]'") from None
     names = None if column_names is None else list(column_names)
     if isinstance(model, Dendrogram):
-        extras = extras_of_dendrogram(model, show, coordinates)
+        extras = extras_of_dendrogram(model, show, coordinates, suggest)
         return Explorer(model, dendrogram_payload(model, title, names, extras))
     last, known_names, known_inverse = parts_of(model)
     original = inverse_transform or known_inverse
