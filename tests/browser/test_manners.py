@@ -145,6 +145,7 @@ def test_a_finger_looks_first_and_opens_then(visit, report):
     page.touchscreen.tap(*point)
     page.evaluate(SETTLED)
     assert page.evaluate(root) != before
+    assert stage.bounding_box() == box  # the tree stays where the finger is
 
 
 def test_two_fingers_zoom(visit, report):
