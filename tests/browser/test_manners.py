@@ -139,10 +139,13 @@ def test_a_finger_looks_first_and_opens_then(visit, report):
     page.touchscreen.tap(*point)
     page.evaluate(SETTLED)
     assert page.evaluate(root) == before
-    assert page.locator(".tip").is_visible()
+    tip = page.locator(".tip").bounding_box()
+    assert box["x"] <= tip["x"] <= tip["x"] + tip["width"] <= box["x"] + box["width"]
+    assert page.locator(".help").inner_text().startswith("Tap a branch")
     page.touchscreen.tap(*point)
     page.evaluate(SETTLED)
     assert page.evaluate(root) != before
+    assert stage.bounding_box() == box  # the tree stays where the finger is
 
 
 def test_two_fingers_zoom(visit, report):
@@ -203,6 +206,21 @@ def test_paper_shows_the_present_view_without_controls(visit, report):
     assert page.get_by_role("button", name="Zoom in").is_hidden()
     assert luminance(page.evaluate("getComputedStyle(document.body).color")) < 100
     assert page.pdf(format="A4").startswith(b"%PDF")
+
+
+NOTE_WHERE_THE_CURVE_ENDS = """() => matchMedia("print").addEventListener("change", ({ matches }) => {
+    const picture = document.querySelector(".curve svg");
+    const [x] = picture.querySelector("polyline").getAttribute("points").split(" ").at(-1).split(",");
+    if (matches) window.printed = [picture.clientWidth, +x];
+})"""
+
+
+def test_pictures_fit_the_width_of_the_paper(visit, report):
+    page = visit(report)
+    page.evaluate(NOTE_WHERE_THE_CURVE_ENDS)
+    page.pdf(format="A4")
+    width, end = page.evaluate("window.printed")
+    assert 0.9 * width < end < width < 500
 
 
 def test_a_page_that_cannot_start_says_so_and_stays_static(visit, report, tmp_path):

@@ -150,6 +150,15 @@ def test_a_name_is_found_and_its_cluster_selected(visit, report):
         assert page.evaluate(STATE)["selected"] == nodes[label]
 
 
+def test_what_is_found_can_be_seen(visit, report):
+    page = visit(report.path)
+    page.get_by_role("combobox", name="Search").fill("number")
+    page.get_by_role("listbox", name="Found").get_by_role("option").first.wait_for()
+    page.evaluate(SETTLED)
+    box = page.get_by_role("listbox", name="Found").bounding_box()
+    assert 0 <= box["y"] < box["y"] + box["height"] < 901
+
+
 def test_the_text_of_a_row_is_found_in_the_cluster_of_the_row(visit, report):
     page = visit(report.path)
     nodes = report.model.dendrogram_.nodes(n_clusters=6)

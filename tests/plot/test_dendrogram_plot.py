@@ -224,3 +224,29 @@ def test_the_curve_of_the_rmsd_needs_features_and_checks_its_mark():
     with pytest.raises(ValueError, match="mark=9"):
         sb.Dendrogram(chain(5), points(5)).plot_rmsd(mark=9)
     assert sb.Dendrogram(chain(5), points(5)).plot_rmsd(k_max=3).lines[0].get_xdata().tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("mark", [1, 2, 10, 30, 60, 150, 400])
+def test_the_mark_on_the_curve_of_the_rmsd_does_not_lie_on_the_curve(mark):
+    ax = sb.Dendrogram(sb.linkage(points(400), "ward"), points(400)).plot_rmsd(mark=mark)
+    curve, (text,) = ax.lines[0], ax.texts
+    ax.figure.draw_without_rendering()
+    box = text.get_window_extent()
+    assert box.x1 <= ax.figure.bbox.x1
+    assert not any(box.contains(*place) for place in ax.transData.transform(curve.get_xydata()))
+
+
+@pytest.mark.parametrize("top", [1.0, 6.0, 83.0, 500.0, 7e5])
+def test_ticks_of_square_roots_are_round(top):
+    Z = chain(30)
+    Z[:, 2] *= top / Z[-1, 2]
+    ticks = sb.Dendrogram(Z).plot(scale="sqrt").get_yticks()
+    assert len(ticks) > 4
+    assert {f"{tick:.9e}"[0] for tick in ticks} <= {*"01234568"}
+
+
+def test_an_axis_on_which_all_branches_have_names_needs_no_label():
+    names = [f"leaf {i}" for i in range(5)]
+    assert sb.Dendrogram(chain(5), names=names).plot().get_xlabel() == ""
+    assert sb.Dendrogram(chain(5), names={0: "first"}).plot().get_xlabel() == "branches by name or by their points"
+    assert sb.Dendrogram(chain(5)).plot().get_xlabel() == "points below each branch"

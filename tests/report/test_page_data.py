@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 
 import silverbirch as sb
 from payloads import of_page, unpack, without_pictures  # noqa: F401
-from silverbirch.report import adaptive, contents, facts, scatter
+from silverbirch.report import adaptive, contents, facts, numbers, scatter
 from silverbirch.report.page import report_page
 
 
@@ -166,6 +166,16 @@ def test_adaptive_cuts_are_those_of_python(tmp_path):
         expected = model.dendrogram_.nodes(labels)
         assert {*arrays[cut["array"]].tolist()} == {*expected.tolist()}
         assert f"{len(expected)} cluster" in cut["label"]
+
+
+def test_the_noise_of_an_adaptive_cut_is_the_share_of_the_rows_that_have_no_cluster(tmp_path):
+    model = sb.Betula(5, max_leaves=100).fit(
+        np.random.default_rng(0).normal(size=(3000, 2))
+    )  # labels and leaves differ
+    header, _ = report_of(model, tmp_path / "page.html", suggest=False)
+    for cut in header["adaptive"]:
+        labels = eval(f"model.recut({cut['python']}).labels_")
+        assert (f"{numbers.percent((labels < 0).mean())} noise" in cut["label"]) is bool((labels < 0).any())
 
 
 def test_the_page_begins_with_the_adaptive_cut_of_the_model(tmp_path):

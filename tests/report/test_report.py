@@ -136,6 +136,12 @@ def test_clusters_come_by_size_and_the_rest_is_counted():
     assert float(share) == pytest.approx(100 * (1 - sum(sizes) / 2000), abs=0.051)
 
 
+def test_columns_of_an_embedding_are_not_named():
+    head, _, *lines = cluster_rows(sb.Betula(n_clusters=3).fit(blobs(d=40)))
+    assert head == ["cluster", "rows", "share", "rmsd"]
+    assert {len(line) for line in lines} == {4}
+
+
 def test_of_many_columns_those_are_named_that_differ_most():
     digits = load_digits(as_frame=True).data
     model = sb.Betula(n_clusters=10).fit(digits)

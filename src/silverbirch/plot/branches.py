@@ -172,9 +172,10 @@ class _Picture:
 
     def label_tips(self, names: dict[int, str], weights: Floats) -> None:
         tips = self.tree.tips.tolist()
-        named = any(tip in names for tip in tips)
+        named = sum(tip in names for tip in tips)
         axis = self.ax.xaxis if self.upright else self.ax.yaxis
-        axis.set_label_text("branches by name or by their points" if named else "points below each branch")
+        if named < len(tips):
+            axis.set_label_text("branches by name or by their points" if named else "points below each branch")
         labels = [_tip_label(names.get(tip), float(weights[tip]), folded=tip >= self.n_leaves) for tip in tips]
         label_places(self.ax, labels, upright=self.upright)
 

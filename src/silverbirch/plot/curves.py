@@ -36,11 +36,13 @@ def draw_rmsd(dendrogram: Dendrogram, ax: Axes | None = None, *, k_max: int = 20
     if mark is not None and mark <= last:
         value = dendrogram.rmsd(mark)
         ax.plot([mark], [value], "o", color=colours[1])
-        near_end = mark**2 > last and mark > 1
+        near_end = 1 < mark > last**0.65
+        # The curve falls: what is above its height at the beginning of the text is above it everywhere.
+        place = (last, dendrogram.rmsd(max(1, int(last**0.65)))) if near_end else (mark, value)
         ax.annotate(
             f"k = {mark:,}: {value:.4g}",
-            (mark, value),
-            xytext=(8, 18) if near_end else (6, 8),
+            place,
+            xytext=(0, 4) if near_end else (6, 8),
             textcoords="offset points",
             ha="right" if near_end else "left",
         )

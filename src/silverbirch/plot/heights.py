@@ -80,11 +80,17 @@ class Heights:
             axis.set_minor_formatter(_plain_numbers(minor_thresholds=(1.5, 0.5)))
 
     def _ticks(self) -> list[float]:
-        """Heights of one digit that are drawn about as far apart."""
+        """Round heights that are drawn about as far apart."""
         from matplotlib.ticker import MaxNLocator
 
         places = MaxNLocator(6).tick_values(*self._forward(np.array([self.base, self.top])))
-        return sorted({float(f"{height:.0e}") for height in self._inverse(np.array(places)).tolist()})
+        return sorted({_round(height) for height in self._inverse(np.array(places)).tolist()})
+
+
+def _round(height: float) -> float:
+    """The nearest number of one digit; 8 or 10 in place of 7 and 9, which nobody expects on an axis."""
+    digit, power = f"{height:.0e}".split("e")
+    return float(f"{digit.replace('7', '8').replace('9', '10')}e{power}")
 
 
 def _plain_numbers(**options: Any) -> Formatter:

@@ -22,10 +22,12 @@ _SEARCHES = {"eom": lambda dendrogram, size: eom_nodes(dendrogram, size, None), 
 _METHODS = {"eom": "Excess of mass", "dynamic": "Dynamic tree cut"}
 
 
-def add_own_cut(payload: Payload, model: AggregateModel) -> None:
+def add_own_cut(payload: Payload, model: AggregateModel, shown: Dendrogram) -> None:
     """Adds the adaptive cut of the model, and begins with it.
 
     Clusters of a page are whole branches, so leaves that joined a cluster count as noise.
+
+    shown : the dendrogram of the page, whose weights are those of the rows as they are labelled
     """
     options = model._cut_options
     at: dict[str, Any] = {}
@@ -36,12 +38,16 @@ def add_own_cut(payload: Payload, model: AggregateModel) -> None:
     whole = {**at, **options, "noise": True}
     nodes = model.dendrogram_.nodes(model.dendrogram_.cut(**whole))
     label = "The cut of the model" if options.get("noise") else "The cut of the model, without leaves that joined later"
-    _add(payload, model.dendrogram_, nodes, whole, label)
+    _add(payload, shown, nodes, whole, label)
     payload.header["cut"] = {"adaptive": len(payload.header["adaptive"]) - 1}
 
 
-def add_ladder(payload: Payload, dendrogram: Dendrogram) -> None:
-    """Adds the cuts of both methods for some values of min_size; a cut like the one before it is left out."""
+def add_ladder(payload: Payload, dendrogram: Dendrogram, shown: Dendrogram) -> None:
+    """Adds the cuts of both methods for some values of min_size; a cut like the one before it is left out.
+
+    dendrogram : the one to cut
+    shown : the same as the page shows it, with the weights of the labelled rows
+    """
     if dendrogram.n_leaves > _MOST_LEAVES:
         return
     for method, search in _SEARCHES.items():
@@ -50,7 +56,7 @@ def add_ladder(payload: Payload, dendrogram: Dendrogram) -> None:
             nodes = np.sort(search(dendrogram, size))
             if len(nodes) and not np.array_equal(nodes, before):
                 label = f"{_METHODS[method]}, at least {numbers.count(size)}"
-                _add(payload, dendrogram, nodes, {"method": method, "min_size": size, "noise": True}, label)
+                _add(payload, shown, nodes, {"method": method, "min_size": size, "noise": True}, label)
             before = nodes
 
 
@@ -64,9 +70,9 @@ def _sizes(total: float) -> Iterator[int]:
     yield from sorted(size for size in found if size <= total)
 
 
-def _add(payload: Payload, dendrogram: Dendrogram, nodes: Nodes, options: dict[str, Any], label: str) -> None:
+def _add(payload: Payload, shown: Dendrogram, nodes: Nodes, options: dict[str, Any], label: str) -> None:
     array = f"adaptive_{len(payload.header['adaptive'])}"
-    noise = max(0.0, 1 - float(dendrogram.weights[nodes].sum() / dendrogram.weights[-1]))
+    noise = max(0.0, 1 - float(shown.weights[nodes].sum() / shown.weights[-1]))
     found = numbers.counted(len(nodes), "cluster", "clusters")
     noise_text = f", {numbers.percent(noise)} noise" if noise > 1e-12 else ""
     payload.arrays[array] = Packed(np.asarray(nodes, dtype=np.uint32))

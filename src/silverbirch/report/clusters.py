@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -16,7 +17,7 @@ from .markup import Child, Html, joined, tag
 
 MOST_CLUSTERS = 200
 MOST_COLUMNS = 8  # with more columns, the table shows only those in which a cluster differs most
-
+_LEAST_OF_EMBEDDING = 30  # columns
 
 Original = Callable[[Floats], Floats]  # takes means back to the units that the rows had before they were prepared
 
@@ -34,6 +35,10 @@ class Clusters:
     @property
     def few_columns(self) -> bool:
         return len(self.names) <= MOST_COLUMNS
+
+    @property
+    def embedding(self) -> bool:
+        return are_embedding(self.names)
 
     @property
     def named(self) -> bool:
@@ -58,6 +63,12 @@ class Clusters:
         return numbers.decimals_for(spread, digits=4 if self.few_columns else 3) if spread > 0 else None
 
 
+def are_embedding(names: list[str]) -> bool:
+    """Whether columns say nothing by themselves: there are many, and they have numbers instead of names."""
+    parts = {re.sub(r"\d+(?=\D*$)", "", name) for name in names}
+    return len(names) > _LEAST_OF_EMBEDDING and len(parts) == 1
+
+
 def clusters_of(model: AggregateModel, column_names: list[str] | None, original: Original | None = None) -> Clusters:
     table, leaves, labelled = model.clusters_, model._leaves(), model._labelled
     if original is not None:
@@ -73,9 +84,10 @@ def clusters_of(model: AggregateModel, column_names: list[str] | None, original:
 def cluster_table(clusters: Clusters, colours: dict[int, str]) -> Html:
     """The table in HTML. `colours` has the colour of each label in the picture; it is empty if colours repeat."""
     names = ["rows", *["weight"] * clusters.weighted, "share", "rmsd"]
+    where: Child = None
     if clusters.few_columns:
         where = joined(*(tag("th", tag("bdi", name), scope="col", class_="figure") for name in clusters.names))
-    else:
+    elif not clusters.embedding:
         where = tag("th", "differs most from all rows in", scope="col", class_="where")
     heads = (tag("th", name, scope="col", class_="figure") for name in names)
     name = tag("th", "name", scope="col") if clusters.named else None
@@ -96,9 +108,11 @@ def cluster_table(clusters: Clusters, colours: dict[int, str]) -> Html:
     )
 
 
-def _all_rows(clusters: Clusters) -> tuple[float, float, float, Html]:
+def _all_rows(clusters: Clusters) -> tuple[float, float, float, Child]:
     weight, sse = float(clusters.total.weight[0]), float(clusters.total.sse[0])
-    where = _coordinates(clusters, clusters.table.mean) if clusters.few_columns else tag("td", class_="where")
+    where: Child = None if clusters.embedding else tag("td", class_="where")
+    if clusters.few_columns:
+        where = _coordinates(clusters, clusters.table.mean)
     return clusters.rows, weight, float(np.sqrt(sse / weight)), where
 
 
@@ -109,7 +123,7 @@ def _line(
     rows: float,
     weight: float,
     rmsd: float,
-    where: Html,
+    where: Child,
     bar: float | None,
 ) -> Html:
     share = weight / float(clusters.total.weight[0])
@@ -131,9 +145,10 @@ def _line(
     )
 
 
-def _where(clusters: Clusters, label: int) -> Html:
-    center = clusters.table.center[label]
-    return _coordinates(clusters, center) if clusters.few_columns else _most_different(clusters, label)
+def _where(clusters: Clusters, label: int) -> Child:
+    if clusters.few_columns:
+        return _coordinates(clusters, clusters.table.center[label])
+    return None if clusters.embedding else _most_different(clusters, label)
 
 
 def _coordinates(clusters: Clusters, center: Floats) -> Html:

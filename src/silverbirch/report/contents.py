@@ -66,10 +66,10 @@ def report_payload(
     add_layout(payload, dendrogram, model.features_.weight)
     nodes = add_facts(payload, dendrogram, model.dendrogram_, columns_of_clusters(clusters, original))
     if model._cut_options:
-        add_own_cut(payload, model)
+        add_own_cut(payload, model, dendrogram)
     elif model._is_cut:
         header["cut"] = {"k": model.n_clusters_}
-    add_ladder(payload, model.dendrogram_)
+    add_ladder(payload, model.dendrogram_, dendrogram)
     _add_extras(payload, dendrogram, nodes, extras)
     return payload
 
@@ -83,7 +83,7 @@ def dendrogram_payload(
     if dendrogram.features is not None:
         columns = columns_of_features(dendrogram.features, column_names)
         nodes = add_facts(payload, dendrogram, dendrogram, columns)
-    add_ladder(payload, dendrogram)
+    add_ladder(payload, dendrogram, dendrogram)
     _add_extras(payload, dendrogram, nodes, extras)
     return payload
 

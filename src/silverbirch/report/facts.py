@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +12,7 @@ from ..dendrogram.nodes import Nodes
 from ..features import ClusterFeatures
 from ..model.cluster_table import column_deviation
 from . import numbers
-from .clusters import MOST_COLUMNS, Clusters, Original
+from .clusters import MOST_COLUMNS, Clusters, Original, are_embedding
 from .packing import Packed
 from .payload import Payload
 from .squares import ROUNDED_FROM, rounded
@@ -22,7 +21,6 @@ _FEWEST_NODES = 1_000  # whose means are on the page, even where they exceed the
 _USUAL_BYTES, _MOST_BYTES = 1_000_000, 6_000_000  # of the means in base64
 _BYTES_BESIDE_MANY_LEAVES = 300_000
 _BITS = 13  # of means, where the page shows three digits of them
-_LEAST_OF_EMBEDDING = 30  # columns
 
 
 @dataclass(frozen=True)
@@ -39,9 +37,7 @@ class Columns:
 
     @property
     def are_embedding(self) -> bool:
-        """Whether the columns say nothing by themselves: there are many, and they have numbers instead of names."""
-        parts = {re.sub(r"\d+(?=\D*$)", "", name) for name in self.names}
-        return len(self.names) > _LEAST_OF_EMBEDDING and len(parts) == 1
+        return are_embedding(self.names)
 
     def described(self) -> list[dict[str, object]]:
         digits = 4 if len(self.names) <= MOST_COLUMNS else 3

@@ -306,7 +306,7 @@ def _clusters(clusters: Clusters, colours: dict[int, str]) -> Html:
         units = "in the units before they were scaled or otherwise transformed"
     if clusters.few_columns:
         sentences.append(f"The columns to the right are the coordinates of the centre, {units}.")
-    else:
+    elif not clusters.embedding:
         sentences.append(
             f"Of {columns:,} columns those are named in which the centre is farthest from the mean of all rows, with "
             f"its value, {units}, and, in brackets, the difference in standard deviations of the column."

@@ -14,6 +14,9 @@ const ROOM = 1.05; // of the height of the uppermost merge: the upper edge
 const HELP =
   "Click a branch to look into it, the strip below to select a cluster; drag the line to cut. " +
   "Wheel or + and − zoom, arrows move, Escape goes back, Home shows the whole tree.";
+const HELP_FOR_FINGERS =
+  "Tap a branch to read about it, and again to look into it; tap the strip below to select a cluster; drag the line to cut. " +
+  "One finger moves, two zoom.";
 
 /** The panel; `drawn` lists the nodes of the last frame. */
 export function dendrogramPanel(view) {
@@ -29,7 +32,8 @@ class DendrogramPanel {
     this.tip = h("div", { class: "tip", hidden: true });
     const slider = { role: "slider", "aria-label": "Cut", "aria-valuemin": 1, "aria-valuemax": tree.n };
     this.line = h("div", { class: "cut-line", tabindex: 0, ...slider }, h("span"));
-    const label = `Dendrogram of ${counted(tree.n, "leaf", "leaves")}. ${HELP}`;
+    const how = matchMedia("(hover: none)").matches ? HELP_FOR_FINGERS : HELP;
+    const label = `Dendrogram of ${counted(tree.n, "leaf", "leaves")}. ${how}`;
     const attributes = { class: "stage", tabindex: 0, role: "group", "aria-label": label, keydown: (event) => this.key(event) };
     this.stage = h("div", attributes, this.canvas, this.shade, this.line, this.tip);
     this.spoken = h("p", { class: "spoken", "aria-live": "polite" });
@@ -38,7 +42,7 @@ class DendrogramPanel {
       up: () => this.open(Math.max(tree.parent[store.state.root], store.state.root)),
       open: (v) => this.open(v),
     });
-    const help = h("p", { class: "help" }, HELP);
+    const help = h("p", { class: "help" }, how);
     const parts = [this.controls.element, this.stage, this.spoken, help];
     this.element = h("section", { class: "panel tree", "aria-label": "Dendrogram" }, parts);
     listen(this.stage, this.line, this);
@@ -148,9 +152,9 @@ class DendrogramPanel {
     const [left, top, width, height] = geometry.upright ? boxes : [boxes[1], boxes[0], boxes[3], boxes[2]];
     place(shade, { left, top, width, height });
     replace(tip, describe(this.view, node));
-    const onRight = point.x > stage.clientWidth / 2;
-    const lowest = stage.clientHeight - tip.offsetHeight;
-    place(tip, { left: point.x + (onRight ? -14 - tip.offsetWidth : 14), top: Math.min(point.y + 14, lowest) });
+    const onRight = point.x > stage.clientWidth / 2, beside = point.x + (onRight ? -14 - tip.offsetWidth : 14);
+    const [rightmost, lowest] = [stage.clientWidth - tip.offsetWidth, stage.clientHeight - tip.offsetHeight];
+    place(tip, { left: Math.max(0, Math.min(beside, rightmost)), top: Math.min(point.y + 14, lowest) });
   }
 
   click(point, { pointerType, shiftKey }) {

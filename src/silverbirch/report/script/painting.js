@@ -51,11 +51,12 @@ export function paint(canvas, view, geometry, { width, height, root, hurried }) 
   const context = canvas.getContext("2d"), palette = colours();
   const ink = [...palette.branch, palette.trunk, palette.noise];
   const axes = () => context.setTransform(...(geometry.upright ? [sharpness, 0, 0, sharpness] : [0, sharpness, sharpness, 0]), 0, 0);
-  /** Text at a point of the tree; on its side if `turned`. */
-  const write = (text, along, depth, colour, align, turned) => {
+  /** Text at a point of the tree; on its side if `turned`, readable above lines if they are `crossed`. */
+  const write = (text, along, depth, colour, align, { turned, crossed } = {}) => {
     const [x, y] = geometry.upright ? [along, depth] : [depth, along];
     context.setTransform(...(turned ? [0, -sharpness, sharpness, 0] : [sharpness, 0, 0, sharpness]), x * sharpness, y * sharpness);
-    Object.assign(context, { fillStyle: colour, textAlign: align });
+    Object.assign(context, { fillStyle: colour, textAlign: align, strokeStyle: palette.paper, lineWidth: 4, lineJoin: "round" });
+    if (crossed) context.strokeText(text, 0, 0);
     context.fillText(text, 0, 0);
     axes();
   };
@@ -130,15 +131,18 @@ function paintBranches({ context, ink, sharpness }, geometry, { tree, partition 
 }
 
 /** The clusters below the leaves: a strip of their colours; labels, and names or rows, where there is room. */
-function paintClusters({ context, ink, palette, write }, { upright, along, base, names, ...geometry }, view, hurried) {
+function paintClusters({ context, ink, palette, sharpness, write }, { upright, along, base, names, ...geometry }, view, hurried) {
   const { tree, name } = view, cut = view.partition(), { selected, compared } = view.store.state;
   const runs = runsOf(tree, cut, geometry).map(({ node, from, to }) => ({ node, a: along(from), b: along(to) }));
   for (const { node, a, b } of runs) {
     const gap = b - a > 4 ? 0.5 : 0;
     context.fillStyle = ink[node < 0 ? NOISE : cut.colourOf(node)];
     context.fillRect(a + gap, base + 3, b - a - 2 * gap, STRIP);
-    context.fillStyle = palette.ink;
-    if (node >= 0 && (node === selected || node === compared)) context.fillRect(a, base + STRIP + 4, b - a, 2);
+  }
+  context.fillStyle = palette.ink;
+  for (const v of [selected, compared]) {
+    const first = tree.first[v], end = first + tree.count[v], a = along(first);
+    if (first < geometry.to && end > geometry.from) context.fillRect(a, base + STRIP + 4, Math.max(2, along(end) - a), 2);
   }
   const wide = runs.filter(({ node, a, b }) => !hurried && node >= 0 && b - a >= 11); // labels need a pass over all clusters
   const labels = cut.labelsOf(wide.map(({ node }) => node));
@@ -150,10 +154,12 @@ function paintClusters({ context, ink, palette, write }, { upright, along, base,
     if (upright && !fits(label)) return;
     write(label, middle, d, palette.ink, upright ? "center" : "left");
     context.font = FONT;
-    const full = name(node) ?? count(tree.weight[node]), room = upright ? (b - a) / (LETTER + 1) : 15;
+    const start = d + 12 + LETTER * label.length; // of a text beside the label
+    const full = name(node) ?? count(tree.weight[node]);
+    const room = (upright ? b - a : context.canvas.width / sharpness - start) / (LETTER + 1);
     const text = upright && fits(full) ? full : name(node) && room > 5 ? shortened(full, room) : upright ? "" : full;
     if (upright) write(text, middle, d + 14, palette.quiet, "center");
-    else write(text, middle, d + 12 + LETTER * label.length, palette.quiet, "left");
+    else write(text, middle, start, palette.quiet, "left");
   });
 }
 
@@ -177,21 +183,24 @@ function paintLeafNames({ context, palette, write }, { upright, from, to, along,
     const leaf = tree.leaf[position], marked = leaf === selected || leaf === compared;
     const text = shortened(name(leaf) ?? String(leaf), NAMES / (LETTER + 1));
     context.font = marked ? `600 ${FONT}` : FONT;
-    write(text, along(position + 0.5), base + STRIP + 8, marked ? palette.ink : palette.quiet, align, upright);
+    write(text, along(position + 0.5), base + STRIP + 8, marked ? palette.ink : palette.quiet, align, { turned: upright });
   }
   context.font = FONT;
 }
 
 /** Names of branches that are no clusters of the present cut, beside their stems, where no other name is. */
-function paintNames({ palette, write }, { upright, along, depth, scale, from, to }, { tree, partition, name }, drawn) {
+function paintNames({ context, palette, write }, { upright, along, depth, scale, from, to }, { tree, partition, name }, drawn) {
   const cut = partition(), taken = [];
   for (const v of drawn) {
-    const text = tree.isLeaf(v) || cut.has(v) || tree.x[v] < from || tree.x[v] > to ? null : name(v);
-    if (text === null) continue;
-    const a = along(tree.x[v]), d = depth(scale.of(tree.height[v])), [x, y] = upright ? [a, d] : [d, a];
-    if (taken.some((other) => Math.abs(other.y - y) < 13 && Math.abs(other.x - x) < 30 * LETTER)) continue;
-    taken.push({ x, y });
-    write(shortened(text, 30), upright ? a + 4 : a - 8, upright ? d - 8 : d + 4, palette.ink, "left");
+    const full = tree.isLeaf(v) || cut.has(v) || tree.x[v] < from || tree.x[v] > to ? null : name(v);
+    if (full === null) continue;
+    const text = shortened(full, 30), wide = context.measureText(text).width;
+    const a = along(tree.x[v]), d = depth(scale.of(tree.height[v]));
+    const [x, y] = upright ? [a, d - 8] : [d, a - 8];
+    const left = upright && x + 4 + wide <= along(to) ? x + 4 : Math.max(0, x - 4 - wide);
+    if (taken.some((other) => Math.abs(other.y - y) < 13 && other.left < left + wide && left < other.right)) continue;
+    taken.push({ left, right: left + wide, y });
+    write(text, upright ? left : y, upright ? y : left, palette.ink, "left", { crossed: true });
   }
 }
 

@@ -94,10 +94,12 @@ export function throttled(work, milliseconds) {
   };
 }
 
-/** Calls `draw` now and when the element gets another width. */
+/** Calls `draw` now and when the element gets another width, also that on paper. */
 export function onWidth(element, draw) {
   let width = 0;
-  new ResizeObserver(() => {
+  const look = () => {
     if (element.clientWidth !== width && (width = element.clientWidth)) draw(width);
-  }).observe(element);
+  };
+  new ResizeObserver(look).observe(element);
+  matchMedia("print").addEventListener("change", look); // the observer would answer after the page is printed
 }

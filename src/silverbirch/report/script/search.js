@@ -73,6 +73,7 @@ export function searchPanel(view) {
     replace(list, found.map(option), !found.length && h("li", {}, entries.length ? `Nothing found in ${count(entries.length)} texts.` : "Nothing found: there are no names or texts here."));
     show(query !== "");
     highlight(0);
+    list.scrollIntoView({ block: "nearest" }); // the field may be the last line of the screen
   }
 
   function option({ text, node }, place) {
