@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import models
 import silverbirch as sb
 
 COLUMNS = ["mass", "length", "price", "age"]
@@ -255,6 +256,31 @@ def test_an_address_returns_to_the_same_view(visit, report):
     assert other.evaluate(STATE) == page.evaluate(STATE)
     drawn = "() => window.silverbirch.panels.dendrogramPanel.drawn"
     assert other.evaluate(drawn) == page.evaluate(drawn)
+
+
+def test_back_and_forward_lead_to_the_branches_that_were_the_root(visit, report):
+    page = visit(report.path)
+    roots = [page.evaluate(STATE)["root"], *report.model.dendrogram_.nodes(n_clusters=3).tolist()]
+    for root in roots[1:]:
+        page.evaluate("(root) => window.silverbirch.store.set({ root })", root)
+        set_k(page, 7)
+        page.wait_for_timeout(600)
+    for step, root in [(page.go_back, roots[-2]), (page.go_back, roots[-3]), (page.go_forward, roots[-2])]:
+        step()
+        page.wait_for_timeout(600)
+        assert page.evaluate(STATE)["root"] == root
+        assert page.evaluate(STATE)["cut"] == {"k": 7}
+
+
+def test_the_curve_of_heights_falls_from_the_root_to_the_leaves(visit, tmp_path):
+    dendrogram = sb.Dendrogram(sb.linkage(models.groups(50, k=3, d=2), "average"))
+    dendrogram.to_html(tmp_path / "page.html")
+    page = visit(tmp_path / "page.html")
+    heights = [*dendrogram.Z[::-1, 2], 0.0]  # of the last merge that a cut into 1, 2, … keeps
+    for k in (1, 2, 9, 50):
+        set_k(page, k)
+        slider = page.get_by_role("slider", name="Number of clusters", exact=True)
+        assert as_number(slider.get_attribute("aria-valuetext").split()[-1]) == pytest.approx(heights[k - 1], rel=0.01)
 
 
 @pytest.mark.parametrize(

@@ -151,7 +151,6 @@ def dendrogram_page(
     suggest: Suggestion | None = None,
 ) -> str:
     """The page of `Dendrogram.to_html`."""
-    points = numbers.count(float(dendrogram.weights[-1]))
     sections = {"Dendrogram": _plain_tree(dendrogram)}
     if dendrogram.features is not None and dendrogram.n_leaves > 1:
         sections["Number of clusters"] = _curve(dendrogram, None)
@@ -161,7 +160,9 @@ def dendrogram_page(
         names = None if column_names is None else list(column_names)
         extras = extras_of_dendrogram(dendrogram, show, coordinates, suggest)
         payload = dendrogram_payload(dendrogram, title, names, extras)
-    return page(title, tag("p", f"{leaves}, {points} points.", class_="lead"), sections, payload)
+    points = float(dendrogram.weights[-1])
+    lead = f"{leaves}." if points == dendrogram.n_leaves else f"{leaves}, {numbers.count(points)} points."
+    return page(title, tag("p", lead, class_="lead"), sections, payload)
 
 
 # -- the head of the page

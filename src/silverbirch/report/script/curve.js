@@ -21,7 +21,7 @@ export function votesByCount(suggestion) {
 export function curvePanel(view) {
   const { tree, store } = view, { n } = tree, { suggestion } = view.data.header;
   const quantity = tree.sse ? "rmsd" : "height";
-  const valueAt = (k) => (tree.sse ? tree.rmsdAt(k) : tree.heightsOfCut(Math.max(2, k))[1]);
+  const valueAt = (k) => (tree.sse ? tree.rmsdAt(k) : tree.heightsOfCut(k)[0]);
   const end = valueAt(1) || 1;
   const votes = votesByCount(suggestion).filter(({ k }) => k <= n);
   const marker = svg("g", { class: "marker" });

@@ -104,15 +104,23 @@ function representativesOf({ representatives: known }) {
   return (node) => (known?.of[node] ?? []).map((i) => ({ values: known.items[i], row: known.rows?.[i] ?? null }));
 }
 
-/** Writes the state into the address, at most three times a second, and follows a link into the same page. */
+/**
+ * Writes the state into the address, at most three times a second, and follows a link into the same page. Another branch as
+ * the root is a step of the history, so that the browser's Back leads to the one before.
+ */
 function keepInAddress({ store, initial, limits }) {
-  let timer = 0;
+  let timer = 0, { root } = store.state;
   store.subscribe(() => {
     timer ||= setTimeout(() => {
       timer = 0;
-      const text = toHash(store.state, initial);
-      history.replaceState(null, "", text ? `#${text}` : location.pathname + location.search);
+      const text = toHash(store.state, initial), address = text ? `#${text}` : location.pathname + location.search;
+      if (root === store.state.root) history.replaceState(null, "", address);
+      else history.pushState(null, "", address);
+      root = store.state.root;
     }, 333);
   });
-  addEventListener("hashchange", () => store.set({ ...initial, ...fromHash(location.hash, limits) }));
+  addEventListener("hashchange", () => {
+    store.set({ ...initial, ...fromHash(location.hash, limits) });
+    root = store.state.root;
+  });
 }
