@@ -18,12 +18,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any
 
+from . import raw_rows
 from .instructions import TOOLS
 from .jobs import Case
 from .markdown import table as markdown_table
 from .mechanisms import MECHANISMS, Mechanism, small
+from .raw_rows import Row
 
 ROOT = Path(__file__).parents[1]
 BUILD = ROOT / "build" / "ablations"
@@ -31,7 +32,6 @@ PACKAGE = BUILD / "package"
 TIMEOUT = 300.0
 CASE_FIELDS = tuple(field.name for field in fields(Case))
 
-Row = dict[str, Any]
 Cores = tuple[int, ...]
 
 
@@ -50,11 +50,8 @@ def run(mechanisms: Iterable[Mechanism], out: Path, repeats: int, parallel: int)
     place = {name: value for name, value in place.items() if name != "status"}
     out.parent.mkdir(parents=True, exist_ok=True)
     begin = time.monotonic()
-    with out.open("w", encoding="utf-8") as file:
-        for row in measured(mechanisms, repeats, parallel):
-            file.write(json.dumps(row | {"machine": place}) + "\n")
-            file.flush()
-            print(f"{time.monotonic() - begin:5.0f} s  {one_line(row)}", flush=True)
+    rows = (row | {"machine": place} for row in measured(mechanisms, repeats, parallel))
+    raw_rows.write(out, rows, lambda row: print(f"{time.monotonic() - begin:5.0f} s  {one_line(row)}", flush=True))
 
 
 def chosen(names: Sequence[str], tasks: Sequence[str], quick_rows: int | None = None) -> tuple[Mechanism, ...]:
@@ -194,10 +191,6 @@ class Gain:
     @property
     def time(self) -> float:
         return min(self.times)
-
-
-def read_rows(path: Path) -> list[Row]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
 
 
 def case_of(row: Row) -> Case:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from statistics import median
 
-from . import ablations, figure
+from . import ablations, figure, markdown, raw_rows
 from .jobs import SUITES, Job, Suite, suite_named
 from .markdown import Cells, table
 from .summary import Row, Summary, exponent, ratio, read_rows, same_case, select, summarize
@@ -23,25 +23,14 @@ def render(results: Path, root: Path) -> None:
     rows = read_rows(results)
     if not rows:
         raise SystemExit(f"no raw rows in {results}: run `python -m benchmarks run` first")
-    order = [suite.name for suite in SUITES]
-    rows.sort(key=lambda row: order.index(row["suite"]))
     summaries = summarize(rows)
     (root / "docs" / "images").mkdir(parents=True, exist_ok=True)
     figure.draw(summaries, root / "docs" / "images" / "benchmark.png")
-    (root / "docs" / "benchmarks.md").write_text(
-        page(rows, summaries, ablations.read_rows(results / "ablations.jsonl")), encoding="utf-8"
-    )
-    readme = root / "README.md"
-    readme.write_text(between_marks(readme.read_text(encoding="utf-8"), headline(rows, summaries)), encoding="utf-8")
+    ablated = results / "ablations.jsonl"
+    whole = page(rows, summaries, raw_rows.read(ablated) if ablated.exists() else [])
+    (root / "docs" / "benchmarks.md").write_text(whole, encoding="utf-8")
+    markdown.put_between(root / "README.md", BEGIN, END, headline(rows, summaries))
     print(f"written: {root / 'docs' / 'benchmarks.md'}, docs/images/benchmark.png, the table in README.md")
-
-
-def between_marks(text: str, table: str) -> str:
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise SystemExit(f"README.md has no {BEGIN} … {END}: put them where the table belongs")
-    return f"{before}{BEGIN}\n{table}\n{END}{after}"
 
 
 # -- the page

@@ -9,18 +9,16 @@ import time
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
-from . import machine
+from . import machine, raw_rows
 from .jobs import Job, Suite
+from .raw_rows import Row
 
 RESULTS = Path(__file__).parent / "results"
 ROOT = Path(__file__).parents[1]
 # Longer jobs are not repeated: their times vary little, and a run has to end.
 NOT_REPEATED_SECONDS = 10.0
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS")
-
-Row = dict[str, Any]
 
 
 def run(suites: Iterable[Suite], folder: Path, repeats: int) -> None:
@@ -29,13 +27,8 @@ def run(suites: Iterable[Suite], folder: Path, repeats: int) -> None:
     place = machine.describe()
     for suite in suites:
         print(f"{suite.name}: {suite.title}", flush=True)
-        path = folder / f"{suite.name}.jsonl"
-        with path.open("w", encoding="utf-8") as file:
-            for row in rows_of(suite, repeats):
-                row["machine"] = place
-                file.write(json.dumps(row) + "\n")
-                file.flush()
-                print(f"  {one_line(row)}", flush=True)
+        rows = (row | {"machine": place} for row in rows_of(suite, repeats))
+        raw_rows.write(folder / f"{suite.name}.jsonl", rows, lambda row: print(f"  {one_line(row)}", flush=True))
 
 
 def rows_of(suite: Suite, repeats: int) -> Iterable[Row]:

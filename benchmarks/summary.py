@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import statistics
 from collections.abc import Iterable, Sequence
@@ -10,9 +9,10 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from .jobs import Job
+from . import raw_rows
+from .jobs import SUITES, Job
+from .raw_rows import Row
 
-Row = dict[str, Any]
 JOB_FIELDS = tuple(field.name for field in fields(Job))
 
 
@@ -57,12 +57,9 @@ class Summary:
 
 
 def read_rows(folder: Path) -> list[Row]:
-    return [
-        json.loads(line)
-        for path in sorted(folder.glob("*.jsonl"))
-        if path.name != "ablations.jsonl"  # has other columns: ablations.read_rows
-        for line in path.read_text(encoding="utf-8").splitlines()
-    ]
+    """The rows of all suites that were run, in the order of the suites."""
+    paths = [folder / f"{suite.name}.jsonl" for suite in SUITES]
+    return [row for path in paths if path.exists() for row in raw_rows.read(path)]
 
 
 def summarize(rows: Iterable[Row]) -> list[Summary]:

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks import machine, markdown, runner
+from benchmarks import machine, markdown, raw_rows, runner
 
 LIBRARIES = ("silverbirch", "scipy", "fastcluster")
 
@@ -132,12 +132,8 @@ def main() -> None:
         print(json.dumps(measure(options.one)))
         return
     if not options.render:
-        with options.output.open("a" if options.append else "w", encoding="utf-8") as file:
-            for row in run(options):
-                file.write(json.dumps(row) + "\n")
-                file.flush()
-    lines = options.output.read_text(encoding="utf-8").splitlines()
-    print(rendered([json.loads(line) for line in lines]))
+        raw_rows.write(options.output, run(options), append=options.append)
+    print(rendered(raw_rows.read(options.output)))
 
 
 if __name__ == "__main__":

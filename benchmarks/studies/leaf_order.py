@@ -13,7 +13,6 @@ limits it. The raw rows go to --output, and the tables are made from them.
 """
 
 import argparse
-import json
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -24,7 +23,7 @@ from numpy.typing import NDArray
 from scipy.cluster import hierarchy
 
 import silverbirch as sb
-from benchmarks import machine, markdown, runner
+from benchmarks import machine, markdown, raw_rows, runner
 from silverbirch import _core
 
 Rows = NDArray[np.float64]
@@ -148,12 +147,8 @@ def main() -> None:
     parser.add_argument("--render", action="store_true", help="only print the table of the raw rows")
     options = parser.parse_args()
     if not options.render:
-        with options.output.open("a" if options.append else "w", encoding="utf-8") as file:
-            for row in run(options):
-                file.write(json.dumps(row) + "\n")
-                file.flush()
-    lines = options.output.read_text(encoding="utf-8").splitlines()
-    cases = by_case([json.loads(line) for line in lines])
+        raw_rows.write(options.output, run(options), append=options.append)
+    cases = by_case(raw_rows.read(options.output))
     print(rendered(cases), rendered_ends(cases), sep="\n\n")
 
 

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import machine, markdown, runner
+from benchmarks import machine, markdown, raw_rows, runner
 from silverbirch.checks import as_bytes
 
 ROWS = {2: 2_000_000, 16: 100_000, 384: 20_000, 2000: 5_000}
@@ -147,13 +147,15 @@ def _cell(row: dict[str, Any]) -> str:
     return f"{row['peak_memory_bytes'] / 1e6:,.0f} MB, {share:.0%}{' **too much**' if share > 1 else ''}"
 
 
+def _show(row: dict[str, Any]) -> None:
+    print(row["kind"], row["columns"], row["limit"], _cell(row))
+
+
 def write_page(rows: list[dict[str, Any]]) -> None:
     """Puts the table between its marks in the docs."""
     place = rows[-1]["machine"]
     measured = f"Measured on {place['cpu']}, {place['cores']} cores, {place['system']}, Python {place['python']}."
-    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-    _, _, after = rest.partition(END)
-    PAGE.write_text(f"{before}{BEGIN}\n{rendered(rows)}\n\n{measured}\n{END}{after}", encoding="utf-8")
+    markdown.put_between(PAGE, BEGIN, END, f"{rendered(rows)}\n\n{measured}")
 
 
 def main() -> None:
@@ -174,12 +176,8 @@ def main() -> None:
         KINDS[kind](Path(path), int(rows), int(columns))
         return
     if not options.render:
-        with options.output.open("a" if options.append else "w", encoding="utf-8") as file:
-            for row in run(options):
-                file.write(json.dumps(row) + "\n")
-                file.flush()
-                print(row["kind"], row["columns"], row["limit"], _cell(row))
-    rows = [json.loads(line) for line in options.output.read_text(encoding="utf-8").splitlines()]
+        raw_rows.write(options.output, run(options), _show, append=options.append)
+    rows = raw_rows.read(options.output)
     print(rendered(rows))
     if options.output == RESULTS:
         write_page(rows)

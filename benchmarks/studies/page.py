@@ -13,7 +13,6 @@ median of several runs. The raw rows go to --output, and docs/report.md holds th
 """
 
 import argparse
-import json
 import os
 import statistics
 import tempfile
@@ -25,7 +24,7 @@ from typing import Any
 import numpy as np
 
 import silverbirch as sb
-from benchmarks import machine, markdown, runner
+from benchmarks import machine, markdown, raw_rows, runner
 
 LEAVES = (25_000, 100_000, 1_000_000)
 METHODS = ("ward", "single")
@@ -166,6 +165,10 @@ def rendered(rows: list[dict[str, Any]]) -> str:
     return markdown.table(head, lines)
 
 
+def _show(row: dict[str, Any]) -> None:
+    print({name: value for name, value in row.items() if name != "machine"}, flush=True)
+
+
 def write_page(rows: list[dict[str, Any]]) -> None:
     """Puts the table between its marks in the docs."""
     place = rows[-1]["machine"]
@@ -176,10 +179,7 @@ def write_page(rows: list[dict[str, Any]]) -> None:
     load = max(row["load"] for row in rows)
     if load > place["cores"]:
         measured += f" Other programs ran beside it (load {load:.0f}), so that the times are upper limits."
-    before, begin, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-    if begin:
-        _, _, after = rest.partition(END)
-        PAGE.write_text(f"{before}{BEGIN}\n{rendered(rows)}\n\n{measured}\n{END}{after}", encoding="utf-8")
+    markdown.put_between(PAGE, BEGIN, END, f"{rendered(rows)}\n\n{measured}")
 
 
 def main() -> None:
@@ -192,12 +192,8 @@ def main() -> None:
     parser.add_argument("--render", action="store_true", help="only make the table of the raw rows again")
     options = parser.parse_args()
     if not options.render:
-        with options.output.open("w", encoding="utf-8") as file:
-            for row in run(options):
-                file.write(json.dumps(row) + "\n")
-                file.flush()
-                print({name: value for name, value in row.items() if name != "machine"}, flush=True)
-    rows = [json.loads(line) for line in options.output.read_text(encoding="utf-8").splitlines()]
+        raw_rows.write(options.output, run(options), _show)
+    rows = raw_rows.read(options.output)
     print(rendered(rows))
     if options.output == RESULTS:
         write_page(rows)

@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import shutil
 import sys
 
 import numpy as np
@@ -15,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.cluster.hierarchy import fcluster, linkage
 
-from benchmarks import data, heights, instructions, machine, partition, render, runner, studies
+from benchmarks import data, heights, instructions, machine, partition, raw_rows, render, runner, studies
 from silverbirch.demo import gaussian_mixture
 
 TINY = Suite("ward", "Ward of few points", (Case(300), Case(600)), peers={"scipy": 600, "fastcluster": 300})
@@ -95,6 +96,13 @@ def test_tables_and_figure_are_made_from_raw_rows_alone(tiny_results, tmp_path):
     assert readme.endswith("<!-- /benchmark -->\nafter\n")
     assert "old" not in readme
     assert (tmp_path / "docs" / "images" / "benchmark.png").stat().st_size > 10_000
+
+
+def test_the_page_and_the_table_in_the_readme_are_made_from_the_raw_rows_beside_those_of_studies(tmp_path):
+    shutil.copy(runner.ROOT / "README.md", tmp_path)
+    render.render(runner.RESULTS, tmp_path)
+    for name in ("README.md", "docs/benchmarks.md"):
+        assert (tmp_path / name).read_text(encoding="utf-8") == (runner.ROOT / name).read_text(encoding="utf-8")
 
 
 def test_a_failure_and_a_timeout_are_rows_too(tmp_path):
@@ -292,3 +300,8 @@ def test_the_table_of_memory_in_the_docs_is_that_of_the_raw_rows_which_keep_ever
     assert {(row["kind"], row["columns"]) for row in rows} == {(kind, n) for kind in study.KINDS for n in study.ROWS}
     assert "too much" not in table
     assert all("take at least" in row.get("refused", "take at least") for row in rows)
+
+
+def test_the_table_of_the_page_in_the_docs_is_that_of_the_raw_rows():
+    study = importlib.import_module("benchmarks.studies.page")
+    assert study.rendered(raw_rows.read(study.RESULTS)) in study.PAGE.read_text(encoding="utf-8")
