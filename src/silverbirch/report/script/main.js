@@ -81,21 +81,19 @@ export function createView(data) {
     /** The name of a node; of a leaf without one, the text of the row that stands for it. */
     name: (node) => header.names?.[node] ?? header.texts?.[0][arrays.leaf_row ? arrays.leaf_row[node] : node] ?? null,
     label: (node) => view.partition().labelOf(node),
-    facts: factsOf(header, arrays),
+    means: meansOf(tree, header, arrays),
     representatives: representativesOf(header),
   };
   return view;
 }
 
-/** Means by node: {values, z}, or null where the page has none. */
-function factsOf({ columns = [] }, { fact_node: nodes, fact_z: z }) {
-  const place = new Map();
-  nodes?.forEach((node, i) => place.set(node, i));
+/** Standardised means by node, 0 for all rows; undefined where the page has none. */
+function meansOf({ root }, { columns: { length: width } }, { fact_node: nodes, fact_z: z }) {
+  const starts = new Map(), ofAll = new Float32Array(width);
+  nodes?.forEach((node, i) => starts.set(node, i * width));
   return (node) => {
-    if (!place.has(node)) return null;
-    const start = place.get(node) * columns.length;
-    const own = z.subarray(start, start + columns.length);
-    return { z: own, values: columns.map(({ mean, deviation }, j) => mean + own[j] * deviation) };
+    const start = starts.get(node);
+    return node === root ? ofAll : start === undefined ? undefined : z.subarray(start, start + width);
   };
 }
 
