@@ -49,7 +49,7 @@ export async function start(element, base64, { hash = false } = {}) {
 export function createView(data) {
   const { header, arrays } = data;
   const tree = new Tree(header, arrays);
-  const adaptive = (header.adaptive ?? []).map(({ array }, i) => arrays[array ?? `adaptive_${i}`]);
+  const adaptive = header.adaptive.map(({ array }) => arrays[array]);
   const initial = {
     cut: header.cut ?? { k: Math.min(tree.n, header.suggestion?.k ?? 10) },
     root: tree.root,
@@ -79,7 +79,7 @@ export function createView(data) {
     /** Cuts at one level into k clusters, or as many as there can be. */
     cutInto: (k) => store.set({ cut: { k: Math.min(Math.max(1, Math.round(k) || 1), tree.n) } }),
     /** The name of a node; of a leaf without one, the text of the row that stands for it. */
-    name: (node) => header.names?.[node] ?? header.texts?.[0][arrays.leaf_row ? arrays.leaf_row[node] : node] ?? null,
+    name: (node) => header.names[node] ?? header.texts?.[0][arrays.leaf_row ? arrays.leaf_row[node] : node] ?? null,
     label: (node) => view.partition().labelOf(node),
     means: meansOf(tree, header, arrays),
     representatives: representativesOf(header),

@@ -17,7 +17,7 @@ export function folded(text) {
  * @returns {{text: string, key: string, node: number}[]}
  */
 export function searchEntries({ data: { header, arrays }, tree }) {
-  const names = Object.entries(header.names ?? {}), { texts } = header;
+  const names = Object.entries(header.names), { texts } = header;
   const rows = texts
     ? texts[0].map((_, row) => [arrays.row_leaf?.[row] ?? row, texts.map((column) => column[row]).filter(Boolean).join(", ")])
     : ofRepresentatives(header, tree);

@@ -108,7 +108,7 @@ function tableColumns(view) {
     return h("td", { class: "figure share", style: `--weight: ${weight}` }, percent(weight / all));
   };
   return [
-    Object.keys(header.names ?? {}).length > 0 && ["name", (node) => h("td", {}, h("bdi", {}, view.name(node))), "", "name"],
+    Object.keys(header.names).length > 0 && ["name", (node) => h("td", {}, h("bdi", {}, view.name(node))), "", "name"],
     embedding && items,
     rowsOf && figures("rows", (node) => count(rowsOf(node))),
     figures(unit(view), (node) => count(tree.weight[node]), "size"),
