@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { partition } from "../../src/silverbirch/report/script/cuts.js";
-import { drawBranches } from "../../src/silverbirch/report/script/drawing.js";
+import { drawBranches, TRUNK } from "../../src/silverbirch/report/script/drawing.js";
 import { heightScale } from "../../src/silverbirch/report/script/scales.js";
 import { chain, random, randomTree, treeOf } from "./trees.js";
 
@@ -78,7 +78,7 @@ test("stems above the cut have the colour of the trunk, those below that of thei
   assert.equal(stems.length, tree.root + 1);
   for (const [, x, , lower, colour] of stems) {
     const top = cut.topOf(byPlace.get(`${x} ${lower}`));
-    assert.equal(colour, top < 0 ? 10 : cut.colourOf(top));
+    assert.equal(colour, top < 0 ? TRUNK : cut.colourOf(top));
   }
 });
 

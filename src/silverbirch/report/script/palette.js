@@ -1,10 +1,11 @@
 // Colours for canvases, read from the variables of the style sheet, so that light and dark pages share the code.
+import { COLOURS } from "./tree.js";
 
 const VARIABLES = ["paper", "ink", "quiet", "rule", "tint", "bar", "link", "trunk", "noise"];
 let host = null, known = null;
 
 /**
- * The present colours: `branch` is a list of ten; the others are named as the variables.
+ * The present colours: `branch` lists those of clusters; the others are named as the variables.
  * @returns {{branch: string[], paper: string, ink: string, quiet: string, rule: string, tint: string, bar: string,
  *   link: string, trunk: string, noise: string}}
  */
@@ -13,7 +14,7 @@ export function colours() {
   const style = getComputedStyle(host);
   const value = (name) => style.getPropertyValue(`--${name}`).trim();
   known = Object.fromEntries(VARIABLES.map((name) => [name, value(name)]));
-  known.branch = Array.from({ length: 10 }, (_, i) => value(`branch-${i}`));
+  known.branch = Array.from({ length: COLOURS }, (_, i) => value(`branch-${i}`));
   return known;
 }
 
