@@ -69,6 +69,18 @@ test("every wide branch of a large tree is drawn, and what is drawn is in the wi
   }
 });
 
+test("every leaf in the window is drawn, or lies in a block for branches that are too narrow", () => {
+  for (const tree of [randomTree(50_000, 7), chain(20_000)]) {
+    for (const [from, to] of [[0, tree.n], [10_000, 12_000], [13_333, 13_400]]) {
+      const { drawn, notes } = draw(tree, { from, to, k: 300 });
+      const covered = new Uint8Array(tree.n);
+      for (const v of drawn) if (tree.isLeaf(v)) covered[tree.first[v]] = 1;
+      for (const [name, begin, end] of notes) if (name === "fill") covered.fill(1, begin, end);
+      assert.equal(covered.subarray(from, to).indexOf(0), -1);
+    }
+  }
+});
+
 test("stems above the cut have the colour of the trunk, those below that of their cluster", () => {
   const tree = randomTree(100, 5);
   const { notes } = draw(tree, { k: 8 });
