@@ -8,11 +8,11 @@ import { chain, random, randomTree, treeOf } from "./trees.js";
 const WIDTH = 1000, HEIGHT = 400;
 
 /** Draws a window; the pen notes what it is given. */
-function draw(tree, { k = 10, from = 0, to = tree.n, kind = "linear", root = tree.root } = {}) {
+function draw(tree, { k = 10, cut = partition(tree, { k }), from = 0, to = tree.n, kind = "linear", root = tree.root } = {}) {
   const notes = [];
   const note = (name) => (...values) => notes.push([name, ...values]);
   const frame = { root, from, to, least: 1.5 / (WIDTH / (to - from)), scale: heightScale(kind, tree.top[root], 0.1), step: 1 / HEIGHT, above: 1.1, cutAt: 0 };
-  const drawn = drawBranches(tree, partition(tree, { k }), frame, { bar: note("bar"), stem: note("stem"), fill: note("fill") });
+  const drawn = drawBranches(tree, cut, frame, { bar: note("bar"), stem: note("stem"), fill: note("fill") });
   return { drawn, notes, frame };
 }
 
@@ -83,14 +83,16 @@ test("every leaf in the window is drawn, or lies in a block for branches that ar
 
 test("stems above the cut have the colour of the trunk, those below that of their cluster", () => {
   const tree = randomTree(100, 5);
-  const { notes } = draw(tree, { k: 8 });
-  const cut = partition(tree, { k: 8 });
+  const level = partition(tree, { k: 8 });
+  const adaptive = partition(tree, { adaptive: 0 }, [partition(tree, { k: 20 }).nodes().filter((_, i) => i % 2)]);
   const byPlace = new Map(Array.from({ length: tree.root + 1 }, (_, v) => [`${tree.x[v]} ${tree.height[v] / tree.top[tree.root]}`, v]));
-  const stems = notes.filter(([name]) => name === "stem");
-  assert.equal(stems.length, tree.root + 1);
-  for (const [, x, , lower, colour] of stems) {
-    const top = cut.topOf(byPlace.get(`${x} ${lower}`));
-    assert.equal(colour, top < 0 ? TRUNK : cut.colourOf(top));
+  for (const cut of [level, adaptive]) {
+    const stems = draw(tree, { cut }).notes.filter(([name]) => name === "stem");
+    assert.equal(stems.length, tree.root + 1);
+    for (const [, x, , lower, colour] of stems) {
+      const top = cut.topOf(byPlace.get(`${x} ${lower}`));
+      assert.equal(colour, top < 0 ? TRUNK : cut.colourOf(top));
+    }
   }
 });
 
