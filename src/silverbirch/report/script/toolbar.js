@@ -74,7 +74,7 @@ function select(label, choices, chosen) {
 }
 
 function quality({ tree, partition }) {
-  const cut = partition(), total = tree.rmsd(tree.root);
+  const cut = partition(), total = tree.rmsdAt(1);
   return [
     cut.noiseWeight > 0 && `${percent(cut.noiseWeight / tree.weight[tree.root])} noise`,
     tree.sse && `rmsd ${number(cut.rmsd)}`,
