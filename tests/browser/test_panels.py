@@ -9,13 +9,11 @@ import pytest
 
 import models
 import silverbirch as sb
+from settling import SETTLED
 
 COLUMNS = ["mass", "length", "price", "age"]
 KINDS = ["apple", "pear", "plum", "fig", "date", "kiwi"]
 STATE = "() => window.silverbirch.store.state"
-SETTLED = (
-    """() => new Promise((done) => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(done)), 600))"""
-)
 
 
 @pytest.fixture(scope="module")

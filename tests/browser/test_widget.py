@@ -4,6 +4,7 @@ import pytest
 
 import models
 import silverbirch as sb
+from settling import SETTLED
 
 # What anywidget passes: values, listeners and messages to Python.
 NOTEBOOK = """async ({ script, values }) => {
@@ -24,9 +25,6 @@ NOTEBOOK = """async ({ script, values }) => {
   const module = await import(URL.createObjectURL(new Blob([script], { type: "text/javascript" })));
   window.end = await module.default.render({ model: window.model, el: document.getElementById("cell") });
 }"""  # noqa: E501
-SETTLED = (
-    """() => new Promise((done) => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(done)), 600))"""
-)
 FOREIGN = "<!doctype html><style>* { color: lime; font-size: 7px } table { display: none }</style><div id='cell'></div>"
 
 
