@@ -13,14 +13,17 @@ NOTEBOOK = """async ({ script, values }) => {
   window.sent = [];
   window.model = {
     get: (name) => values[name],
-    set: (name, value) => { values[name] = value; },
+    set: (name, value) => {
+      if (values[name] === value) return;
+      values[name] = value;
+      for (const act of listeners[`change:${name}`] ?? []) act();
+    },
     save_changes: () => { const { n_clusters, adaptive, selected } = values; window.sent.push({ n_clusters, adaptive, selected }); },
     on: (name, act) => { (listeners[name] ??= new Set()).add(act); },
     off: (name, act) => { listeners[name].delete(act); },
   };
   window.fromPython = (changes) => {
-    Object.assign(values, changes);
-    for (const name of Object.keys(changes)) for (const act of listeners[`change:${name}`] ?? []) act();
+    for (const [name, value] of Object.entries(changes)) window.model.set(name, value);
   };
   const module = await import(URL.createObjectURL(new Blob([script], { type: "text/javascript" })));
   window.end = await module.default.render({ model: window.model, el: document.getElementById("cell") });
