@@ -5,7 +5,6 @@ import { partition } from "./cuts.js";
 import { dendrogramPanel } from "./dendrogram.js";
 import { exportsPanel } from "./exports.js";
 import { heatmapPanel } from "./heatmap.js";
-import { coloursOf } from "./palette.js";
 import { fittingScale } from "./scales.js";
 import { scatterPanel } from "./scatter.js";
 import { searchPanel } from "./search.js";
@@ -29,7 +28,6 @@ export async function start(element, base64, { hash = false } = {}) {
   if (hash) store.set(fromHash(location.hash, limits));
   store.flush();
   element.classList.add("explorer");
-  coloursOf(element);
   view.panels = Object.fromEntries(Object.entries(PANELS).map(([name, panel]) => [name, panel(view)]));
   const panels = Object.values(view.panels).filter(Boolean);
   element.replaceChildren(...panels.map((panel) => panel.element));
