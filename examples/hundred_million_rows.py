@@ -16,7 +16,7 @@ from matplotlib import pyplot as plt
 import silverbirch as sb
 
 CHUNK, POINTS = 1_000_000, 200_000  # rows at a time, rows to draw
-MAPS = [  # of x and y to a x + b y and c x + d y + f; each point takes the first map up to whose number its die falls
+MAPS = [  # of x and y to a x + b y and c x + d y + f; each point takes the first map whose number exceeds its die
     (0.01, (0.00, 0.00, 0.00, 0.16, 0.00)),  # the stem
     (0.08, (0.20, -0.26, 0.23, 0.22, 1.60)),  # the lowest leaf on the left
     (0.15, (-0.15, 0.28, 0.26, 0.24, 0.44)),  # and on the right

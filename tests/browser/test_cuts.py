@@ -105,14 +105,15 @@ def test_a_line_at_a_height_gives_the_number_of_clusters_that_python_gives(visit
     assert page.evaluate(HEIGHTS, {"heights": heights}) == counts.tolist()
 
 
-def test_the_height_of_each_cut_gives_that_cut(visit, tmp_path):
+def test_a_line_between_the_heights_of_a_cut_gives_that_cut(visit, tmp_path):
     dendrogram = CASES["ward"]()
     dendrogram.to_html(tmp_path / "page.html")
     page = visit(tmp_path / "page.html")
     n = dendrogram.n_leaves
-    heights = page.evaluate(f"Array.from({{length: {n}}}, (_, i) => window.silverbirch.tree.heightOfCut(i + 1))")
-    assert (dendrogram.cut(height=heights).max(axis=0) + 1).tolist() == list(range(1, n + 1))
-    assert all(map(math.isfinite, heights))
+    heights = page.evaluate(f"Array.from({{length: {n}}}, (_, i) => window.silverbirch.tree.heightsOfCut(i + 1))")
+    assert heights[0][1] == math.inf
+    between = [(lower + min(upper, 2 * heights[0][0])) / 2 for lower, upper in heights]
+    assert (dendrogram.cut(height=between).max(axis=0) + 1).tolist() == list(range(1, n + 1))
 
 
 COLOURS = """() => {

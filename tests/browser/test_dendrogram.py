@@ -5,10 +5,10 @@ import pytest
 
 import dendrograms
 import silverbirch as sb
+from settling import NEXT_FRAME
 
 DRAWN = "() => window.silverbirch.panels.dendrogramPanel.drawn"
 STATE = "() => window.silverbirch.store.state"
-SETTLED = """() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"""
 
 
 def balanced(n):
@@ -41,7 +41,7 @@ def small(tmp_path_factory):
 
 def change(page, **state):
     page.evaluate("(state) => window.silverbirch.store.set(state)", state)
-    page.evaluate(SETTLED)
+    page.evaluate(NEXT_FRAME)
 
 
 def below(dendrogram, node):
@@ -144,11 +144,11 @@ def test_a_click_on_a_branch_makes_it_the_root_and_the_trail_leads_back(visit, s
     labels = dendrogram.cut(height=height)
     largest = int(dendrogram.nodes(labels)[0])
     page.mouse.click(*point_of(page, dendrogram._hierarchy.first[largest] + 1.5, height))
-    page.evaluate(SETTLED)
+    page.evaluate(NEXT_FRAME)
     assert page.evaluate(STATE)["root"] == largest
     assert sorted(page.evaluate(DRAWN)) == below(dendrogram, largest)
     page.get_by_role("navigation", name="whole tree").get_by_role("button").first.click()
-    page.evaluate(SETTLED)
+    page.evaluate(NEXT_FRAME)
     assert page.evaluate(STATE)["root"] == dendrogram._hierarchy.root
 
 
@@ -161,7 +161,7 @@ def test_a_dragged_line_cuts_where_it_is_left(visit, small):
         page.mouse.down()
         page.mouse.move(*point_of(page, 20, between_merges(dendrogram, k)), steps=4)
         page.mouse.up()
-        page.evaluate(SETTLED)
+        page.evaluate(NEXT_FRAME)
         assert page.evaluate(STATE)["cut"] == {"k": k}
         assert page.get_by_label("Number of clusters", exact=True).first.input_value() == str(k)
 
@@ -207,23 +207,23 @@ def test_keys_move_the_cut_the_window_and_the_root(visit, small):
         ("PageUp", (k + 10) // 2),
     ]:
         page.keyboard.press(key)
-        page.evaluate(SETTLED)
+        page.evaluate(NEXT_FRAME)
         assert page.evaluate(STATE)["cut"] == {"k": expected}
     page.keyboard.press("+")
-    page.evaluate(SETTLED)
+    page.evaluate(NEXT_FRAME)
     zoomed = page.evaluate(STATE)
     assert (zoomed["from"], zoomed["to"]) == (0.25, 0.75)
     page.keyboard.press("ArrowRight")
-    page.evaluate(SETTLED)
+    page.evaluate(NEXT_FRAME)
     assert page.evaluate(STATE)["from"] > 0.25
     largest = int(dendrogram.nodes(n_clusters=5)[0])
     change(page, root=largest)
     page.keyboard.press("Escape")
-    page.evaluate(SETTLED)
+    page.evaluate(NEXT_FRAME)
     assert page.evaluate(STATE)["root"] == root
     change(page, root=largest)
     page.keyboard.press("Home")
-    page.evaluate(SETTLED)
+    page.evaluate(NEXT_FRAME)
     state = page.evaluate(STATE)
     assert (state["root"], state["from"], state["to"]) == (root, 0, 1)
 

@@ -6,6 +6,7 @@ import pytest
 import html_pages
 import models
 import silverbirch as sb
+from settling import SETTLED
 
 HOSTILE = [
     html_pages.EVIL,
@@ -20,9 +21,6 @@ HOSTILE = [
     "a" * 300,
 ]
 WIDTHS = [320, 390, 820, 1440]
-SETTLED = (
-    """() => new Promise((done) => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(done)), 600))"""
-)
 
 
 def report_of(path, X, **options):

@@ -13,12 +13,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import silverbirch as sb
+from settling import SETTLED
 
 SIZES = {"phone": (390, 844), "tablet": (820, 1180), "desk": (1440, 900)}
 PICTURES = Path(__file__).parents[2] / "docs" / "images" / "page"
-SETTLED = (
-    """() => new Promise((done) => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(done)), 800))"""
-)
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ import pytest
 
 import models
 import silverbirch as sb
+from settling import SETTLED
 
 # What anywidget passes: values, listeners and messages to Python.
 NOTEBOOK = """async ({ script, values }) => {
@@ -12,22 +13,24 @@ NOTEBOOK = """async ({ script, values }) => {
   window.sent = [];
   window.model = {
     get: (name) => values[name],
-    set: (name, value) => { values[name] = value; },
+    set: (name, value) => {
+      if (values[name] === value) return;
+      values[name] = value;
+      for (const act of listeners[`change:${name}`] ?? []) act();
+    },
     save_changes: () => { const { n_clusters, adaptive, selected } = values; window.sent.push({ n_clusters, adaptive, selected }); },
     on: (name, act) => { (listeners[name] ??= new Set()).add(act); },
     off: (name, act) => { listeners[name].delete(act); },
   };
   window.fromPython = (changes) => {
-    Object.assign(values, changes);
-    for (const name of Object.keys(changes)) for (const act of listeners[`change:${name}`] ?? []) act();
+    for (const [name, value] of Object.entries(changes)) window.model.set(name, value);
   };
   const module = await import(URL.createObjectURL(new Blob([script], { type: "text/javascript" })));
-  window.end = await module.default.render({ model: window.model, el: document.getElementById("cell") });
+  window.show = (cell) => module.default.render({ model: window.model, el: document.getElementById(cell) });
+  window.end = await window.show("cell");
 }"""  # noqa: E501
-SETTLED = (
-    """() => new Promise((done) => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(done)), 600))"""
-)
-FOREIGN = "<!doctype html><style>* { color: lime; font-size: 7px } table { display: none }</style><div id='cell'></div>"
+FOREIGN = "<!doctype html><style>* { color: lime; font-size: 7px } table { display: none }</style>\
+<div id='cell'></div><div id='other'></div>"
 
 
 @pytest.fixture
@@ -90,13 +93,26 @@ def test_styles_of_the_notebook_stay_outside_and_those_of_the_widget_inside(note
     assert page.locator("body").evaluate("(body) => getComputedStyle(body).maxWidth") == "none"
 
 
+COLOURED = """(canvas) => {
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  return data.some((_, i) => i % 4 === 0 && Math.abs(data[i] - data[i + 1]) > 60);
+}"""
+
+
 def test_pictures_have_the_colours_of_the_style_sheet(notebook, model):
     page = notebook(sb.explore(model, suggest=False))
-    coloured = """(canvas) => {
-      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-      return data.some((_, i) => i % 4 === 0 && Math.abs(data[i] - data[i + 1]) > 60);
-    }"""
-    assert page.locator(".stage canvas").evaluate(coloured)
+    assert page.locator(".stage canvas").evaluate(COLOURED)
+
+
+def test_a_widget_keeps_its_colours_when_a_second_view_of_it_is_removed(notebook, model):
+    page = notebook(sb.explore(model, suggest=False))
+    page.evaluate("async () => { window.endOfOther = await window.show('other'); }")
+    page.evaluate(SETTLED)
+    page.evaluate("window.endOfOther()")
+    page.emulate_media(color_scheme="dark")
+    page.evaluate(SETTLED)
+    for canvas in page.locator("#cell canvas").all():
+        assert canvas.evaluate(COLOURED)
 
 
 def test_the_address_of_the_notebook_stays(notebook, model):

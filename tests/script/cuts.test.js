@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { partition } from "../../src/silverbirch/report/script/cuts.js";
+import { inWords } from "../../src/silverbirch/report/script/toolbar.js";
 import { Tree } from "../../src/silverbirch/report/script/tree.js";
 import { unpack } from "../../src/silverbirch/report/script/unpack.js";
-import { ancestors, chain, randomTree, treeOf } from "./trees.js";
+import { ancestors, chain, random, randomTree, treeOf } from "./trees.js";
 
 const PYTHON = JSON.parse(readFileSync(new URL("labels.json", import.meta.url)));
 
@@ -61,6 +62,14 @@ test("an adaptive cut finds the selected branch above a node", () => {
   for (let v = 0; v <= tree.root; v++) {
     assert.equal(cut.topOf(v), ancestors(tree, v).find((u) => selected.includes(u)) ?? -1);
     assert.equal(cut.has(v), selected.includes(v));
+  }
+});
+
+test("one cluster explains no variance, however the squares are added up", () => {
+  const next = random(5), heights = () => Float32Array.from({ length: 99 }, next).sort();
+  for (let seed = 0; seed < 20; seed++) {
+    const tree = randomTree(100, seed, heights());
+    assert.match(inWords({ tree, partition: () => partition(tree, { k: 1 }) }), /^1 cluster, rmsd [\d.]+, 0\.0 % of the variance/);
   }
 });
 

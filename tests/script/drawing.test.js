@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { partition } from "../../src/silverbirch/report/script/cuts.js";
-import { drawBranches } from "../../src/silverbirch/report/script/drawing.js";
+import { drawBranches, TRUNK } from "../../src/silverbirch/report/script/drawing.js";
 import { heightScale } from "../../src/silverbirch/report/script/scales.js";
 import { chain, random, randomTree, treeOf } from "./trees.js";
 
 const WIDTH = 1000, HEIGHT = 400;
 
 /** Draws a window; the pen notes what it is given. */
-function draw(tree, { k = 10, from = 0, to = tree.n, kind = "linear", root = tree.root } = {}) {
+function draw(tree, { k = 10, cut = partition(tree, { k }), from = 0, to = tree.n, kind = "linear", root = tree.root } = {}) {
   const notes = [];
   const note = (name) => (...values) => notes.push([name, ...values]);
   const frame = { root, from, to, least: 1.5 / (WIDTH / (to - from)), scale: heightScale(kind, tree.top[root], 0.1), step: 1 / HEIGHT, above: 1.1, cutAt: 0 };
-  const drawn = drawBranches(tree, partition(tree, { k }), frame, { bar: note("bar"), stem: note("stem"), fill: note("fill") });
+  const drawn = drawBranches(tree, cut, frame, { bar: note("bar"), stem: note("stem"), fill: note("fill") });
   return { drawn, notes, frame };
 }
 
@@ -69,16 +69,30 @@ test("every wide branch of a large tree is drawn, and what is drawn is in the wi
   }
 });
 
+test("every leaf in the window is drawn, or lies in a block for branches that are too narrow", () => {
+  for (const tree of [randomTree(50_000, 7), chain(20_000)]) {
+    for (const [from, to] of [[0, tree.n], [10_000, 12_000], [13_333, 13_400]]) {
+      const { drawn, notes } = draw(tree, { from, to, k: 300 });
+      const covered = new Uint8Array(tree.n);
+      for (const v of drawn) if (tree.isLeaf(v)) covered[tree.first[v]] = 1;
+      for (const [name, begin, end] of notes) if (name === "fill") covered.fill(1, begin, end);
+      assert.equal(covered.subarray(from, to).indexOf(0), -1);
+    }
+  }
+});
+
 test("stems above the cut have the colour of the trunk, those below that of their cluster", () => {
   const tree = randomTree(100, 5);
-  const { notes } = draw(tree, { k: 8 });
-  const cut = partition(tree, { k: 8 });
+  const level = partition(tree, { k: 8 });
+  const adaptive = partition(tree, { adaptive: 0 }, [partition(tree, { k: 20 }).nodes().filter((_, i) => i % 2)]);
   const byPlace = new Map(Array.from({ length: tree.root + 1 }, (_, v) => [`${tree.x[v]} ${tree.height[v] / tree.top[tree.root]}`, v]));
-  const stems = notes.filter(([name]) => name === "stem");
-  assert.equal(stems.length, tree.root + 1);
-  for (const [, x, , lower, colour] of stems) {
-    const top = cut.topOf(byPlace.get(`${x} ${lower}`));
-    assert.equal(colour, top < 0 ? 10 : cut.colourOf(top));
+  for (const cut of [level, adaptive]) {
+    const stems = draw(tree, { cut }).notes.filter(([name]) => name === "stem");
+    assert.equal(stems.length, tree.root + 1);
+    for (const [, x, , lower, colour] of stems) {
+      const top = cut.topOf(byPlace.get(`${x} ${lower}`));
+      assert.equal(colour, top < 0 ? TRUNK : cut.colourOf(top));
+    }
   }
 });
 

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { csvCell } from "../../src/silverbirch/report/script/csv.js";
 import { votesByCount } from "../../src/silverbirch/report/script/curve.js";
-import { meansOf, mostSpread, strongest } from "../../src/silverbirch/report/script/effects.js";
+import { inUnits, mostSpread, strongest } from "../../src/silverbirch/report/script/effects.js";
 import { labelsCsv, pythonText, tableCsv } from "../../src/silverbirch/report/script/exports.js";
 import { createView } from "../../src/silverbirch/report/script/main.js";
 import { clustersOfPoints } from "../../src/silverbirch/report/script/scatter.js";
@@ -43,8 +43,8 @@ for (const [k, table] of Object.entries(PYTHON.tables)) {
     assert.deepEqual(clusters.map(({ node }) => view.tree.weight[node]), table.rows);
     for (const { node, label } of clusters) {
       near(view.tree.rmsd(node), table.rmsd[label]);
-      view.facts(node).values.forEach((value, j) => near(value, table.center[label][j]));
-      const found = strongest(meansOf(view, node));
+      view.data.header.columns.forEach((column, j) => near(inUnits(column, view.means(node)[j]), table.center[label][j]));
+      const found = strongest(view.means(node));
       if (k > 1) assert.deepEqual(found.map(({ column }) => column), table.distinguishing[label]);
       found.forEach(({ effect }, i) => near(effect, table.effect[label][i]));
     }

@@ -84,7 +84,10 @@ test("sums, intervals and tops are those of the leaves below", () => {
 
 test("a line between two merges cuts between them", () => {
   const tree = randomTree(50, 10);
-  for (let k = 1; k <= 50; k++) assert.equal(tree.cutOfHeight(tree.heightOfCut(k)), k);
+  for (let k = 1; k <= 50; k++) {
+    const [lower, upper] = tree.heightsOfCut(k);
+    for (const height of [lower, (lower + Math.min(upper, 1e9)) / 2]) assert.equal(tree.cutOfHeight(height), k);
+  }
   assert.equal(tree.cutOfHeight(0), 50);
   assert.equal(tree.cutOfHeight(1e9), 1);
 });

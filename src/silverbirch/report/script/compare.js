@@ -1,6 +1,6 @@
 // The selected branch beside all rows, or beside another branch.
 import { h, replace } from "./dom.js";
-import { columnValue, meansOf, strongest } from "./effects.js";
+import { columnValue, strongest } from "./effects.js";
 import { count, number, percent, signed } from "./format.js";
 import { itemsCell } from "./items.js";
 import { called, figure, filled, quiet, rowHead, scrolling, section, swatch, unit } from "./parts.js";
@@ -48,7 +48,7 @@ function comparison(view, ...both) {
     figures("leaves", (node) => count(tree.count[node])),
     tree.sse && figures("rmsd", (node) => number(tree.rmsd(node))),
     header.representatives && line("representatives", (node) => itemsCell(view, node)),
-    !header.embedding && differenceLines(header.columns, ...both.map((node) => meansOf(view, node)))));
+    !header.embedding && differenceLines(header.columns, ...both.map(view.means))));
 }
 
 /** The columns that differ most: both values, and the means as discs on a line, the second one hollow. */
@@ -66,7 +66,7 @@ function differenceLines(columns, a, b) {
 
 /** Where two branches merge, and how far apart their means are. */
 function relation(view, a, b) {
-  const { tree } = view, top = tree.lca(a, b), [za, zb] = [meansOf(view, a), meansOf(view, b)];
+  const { tree } = view, top = tree.lca(a, b), [za, zb] = [a, b].map(view.means);
   const merge = `They merge at height ${number(tree.height[top])}, in a branch of ${count(tree.weight[top])} ${unit(view)}.`;
   const inside = top === a || top === b ? "One is part of the other." : merge;
   const gaps = za && zb && view.data.header.columns.map(({ deviation }, j) => deviation * (za[j] - zb[j]));

@@ -19,7 +19,7 @@ export function votesByCount(suggestion) {
 
 /** @param {object} view */
 export function curvePanel(view) {
-  const { tree, store } = view, { n } = tree, { suggestion } = view.data.header;
+  const { tree, store, cutInto } = view, { n } = tree, { suggestion } = view.data.header;
   const quantity = tree.sse ? "rmsd" : "height";
   const valueAt = (k) => (tree.sse ? tree.rmsdAt(k) : tree.heightsOfCut(k)[0]);
   const end = valueAt(1) || 1;
@@ -30,7 +30,6 @@ export function curvePanel(view) {
   let width = 480;
   const x = (k) => LEFT + (n > 1 ? Math.log(k) / Math.log(n) : 0) * (width - LEFT - RIGHT);
   const y = (value) => BOTTOM + (TOP - BOTTOM) * (value / end);
-  const choose = (k) => store.set({ cut: { k: Math.max(1, Math.min(n, Math.round(k))) } });
 
   function draw() {
     width = picture.clientWidth;
@@ -71,7 +70,7 @@ export function curvePanel(view) {
     if (event.type === "pointerdown") picture.setPointerCapture(event.pointerId);
     if (!picture.hasPointerCapture(event.pointerId)) return;
     const share = (event.clientX - picture.getBoundingClientRect().left - LEFT) / (width - LEFT - RIGHT);
-    choose(n ** Math.max(0, Math.min(1, share)));
+    cutInto(n ** share);
   }
 
   picture.addEventListener("pointerdown", drag);
@@ -82,14 +81,14 @@ export function curvePanel(view) {
     if (next === undefined) return;
     event.preventDefault();
     event.stopPropagation();
-    choose(next);
+    cutInto(next);
   });
   onWidth(picture, draw);
   const distance = "The root mean squared distance of rows to the mean of their cluster.";
   const what = tree.sse ? distance : "The height of the lowest merge that a cut undoes.";
   const answer = suggestion?.k ? `Suggested: k = ${suggestion.k}` : "No clear suggestion";
   const reason = suggestion?.reason && ` ${answer}; ${suggestion.reason.split(" (")[0]}.`; // the votes are listed below
-  const list = votes.map(({ k, names }) => h("li", {}, button(`k = ${count(k)}`, () => choose(k)), " ", names.join(", ")));
+  const list = votes.map(({ k, names }) => h("li", {}, button(`k = ${count(k)}`, () => cutInto(k)), " ", names.join(", ")));
   return {
     element: section("curve", "Number of clusters", picture, quiet(what, reason), h("ul", {}, list)),
     update: (state, changed) => changed.has("cut") && mark(),

@@ -209,9 +209,9 @@ class DendrogramPanel {
   /** Drags the line to a point; null lets it go. */
   drag(point) {
     this.dragged = point ? Math.min(1, Math.max(0, this.geometry.at(point).t)) : undefined;
-    if (point) this.view.cutInto(this.tree.cutOfHeight(this.geometry.scale.height(this.dragged)));
-    if (point) this.#placeLine();
-    else this.draw();
+    if (!point) return this.draw();
+    this.view.cutInto(this.tree.cutOfHeight(this.geometry.scale.height(this.dragged)));
+    this.#placeLine();
   }
 }
 

@@ -1,8 +1,9 @@
 // Walks through the visible part of a tree. The work follows the pixels, not the leaves: of a heavy path only those nodes are
 // visited whose other child is wide enough to be seen, or which lie at least a pixel lower than the node visited before.
+import { COLOURS } from "./tree.js";
 
-/** Colour of what lies above the cut, and of noise; clusters have 0…9. */
-export const TRUNK = 10, NOISE = 11;
+/** Colour of what lies above the cut, and of noise, after those of clusters. */
+export const TRUNK = COLOURS, NOISE = COLOURS + 1;
 
 /**
  * Draws the branches below `frame.root`.
@@ -38,12 +39,9 @@ function drawPath(tree, cut, frame, pen, start, waiting, drawn) {
     if (place === clusterPlace) colour = cut.colourOf(v);
     if (first[v] >= to || first[v] + count[v] <= from) return;
     drawn.push(v);
-    if (count[v] < least || v < n) {
-      pen.stem(x[v], above, t, colour);
-      if (v >= n) drawMany(tree, cut, frame, pen, first[v], first[v] + count[v], t, colour);
-      return;
-    }
     pen.stem(x[v], above, t, colour);
+    if (v < n) return;
+    if (count[v] < least) return drawMany(tree, cut, frame, pen, first[v], first[v] + count[v], t, colour);
 
     const below = scale.of(top[v]) - step;
     const lower = below > 0 ? scale.height(below) : -1;

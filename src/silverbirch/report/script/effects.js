@@ -19,12 +19,12 @@ export function mostSpread(means, weights, most) {
   return strongest(spread, most).map(({ column }) => column).sort((a, b) => a - b);
 }
 
-/** The standardised mean of a branch, 0 for all rows; undefined if the page has none. */
-export function meansOf(view, node) {
-  return node === view.tree.root ? new Float32Array(view.data.header.columns.length) : view.facts(node)?.z;
+/** A standardised mean in the units of its column. */
+export function inUnits({ mean, deviation }, z) {
+  return mean + z * deviation;
 }
 
-/** The value of a standardised mean in the units of its column; a dash if it is not known. */
-export function columnValue({ mean, deviation, decimals }, z) {
-  return z === undefined ? "\u2013" : number(mean + z * deviation, decimals ?? undefined);
+/** The same as text; a dash if it is not known. */
+export function columnValue(column, z) {
+  return z === undefined ? "\u2013" : number(inUnits(column, z), column.decimals ?? undefined);
 }

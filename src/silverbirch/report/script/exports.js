@@ -1,6 +1,7 @@
 // What can be taken away: the cut as Python, labels and the table as CSV.
 import { csvText } from "./csv.js";
 import { h } from "./dom.js";
+import { inUnits } from "./effects.js";
 import { itemTexts } from "./items.js";
 import { button, section, unit } from "./parts.js";
 
@@ -16,8 +17,8 @@ export function tableCsv(view) {
   const texts = (node) => view.representatives(node).map((item) => itemTexts(header, item).join(", ")).join("; ");
   const heads = ["cluster", "name", unit(view), "share", "rmsd", "representatives", ...columns.map(({ name }) => `mean of ${name}`)];
   const rows = view.partition().largest().map(({ node, label }) => {
-    const weight = tree.weight[node], means = view.facts(node)?.values ?? [];
-    return [label, view.name(node), weight, weight / tree.weight[tree.root], tree.rmsd(node), texts(node), ...columns.map((_, j) => means[j])];
+    const weight = tree.weight[node], z = view.means(node);
+    return [label, view.name(node), weight, weight / tree.weight[tree.root], tree.rmsd(node), texts(node), ...columns.map((column, j) => z && inUnits(column, z[j]))];
   });
   return csvText([heads, ...rows]);
 }

@@ -1,6 +1,6 @@
 // The means of the clusters as a heat map: a table with one column for each cluster, in the order of the dendrogram.
 import { h, replace } from "./dom.js";
-import { columnValue, meansOf, mostSpread } from "./effects.js";
+import { columnValue, mostSpread } from "./effects.js";
 import { count, signed } from "./format.js";
 import { filled, quiet, rowHead, scrolling, section, swatch, toggle } from "./parts.js";
 
@@ -19,7 +19,7 @@ export function heatmapPanel(view) {
   function fill() {
     const { k } = view.partition(), { selected } = view.store.state, { first, weight } = tree;
     shown = view.partition().largest(HEAT_CLUSTERS).sort((a, b) => first[a.node] - first[b.node]);
-    const means = shown.map(({ node }) => meansOf(view, node)), kinds = shown.map(({ node }) => node === selected && "chosen");
+    const means = shown.map(({ node }) => view.means(node)), kinds = shown.map(({ node }) => node === selected && "chosen");
     const known = shown.filter((_, i) => means[i]);
     const lines = mostSpread(means.filter(Boolean), known.map(({ node }) => weight[node]), HEAT_COLUMNS);
     const heads = shown.map(({ node, label }, i) => h("th", { scope: "col", class: kinds[i] }, swatch(view, node), label));

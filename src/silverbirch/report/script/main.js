@@ -5,7 +5,6 @@ import { partition } from "./cuts.js";
 import { dendrogramPanel } from "./dendrogram.js";
 import { exportsPanel } from "./exports.js";
 import { heatmapPanel } from "./heatmap.js";
-import { coloursOf } from "./palette.js";
 import { fittingScale } from "./scales.js";
 import { scatterPanel } from "./scatter.js";
 import { searchPanel } from "./search.js";
@@ -29,7 +28,6 @@ export async function start(element, base64, { hash = false } = {}) {
   if (hash) store.set(fromHash(location.hash, limits));
   store.flush();
   element.classList.add("explorer");
-  coloursOf(element);
   view.panels = Object.fromEntries(Object.entries(PANELS).map(([name, panel]) => [name, panel(view)]));
   const panels = Object.values(view.panels).filter(Boolean);
   element.replaceChildren(...panels.map((panel) => panel.element));
@@ -49,7 +47,7 @@ export async function start(element, base64, { hash = false } = {}) {
 export function createView(data) {
   const { header, arrays } = data;
   const tree = new Tree(header, arrays);
-  const adaptive = (header.adaptive ?? []).map(({ array }, i) => arrays[array ?? `adaptive_${i}`]);
+  const adaptive = header.adaptive.map(({ array }) => arrays[array]);
   const initial = {
     cut: header.cut ?? { k: Math.min(tree.n, header.suggestion?.k ?? 10) },
     root: tree.root,
@@ -79,23 +77,21 @@ export function createView(data) {
     /** Cuts at one level into k clusters, or as many as there can be. */
     cutInto: (k) => store.set({ cut: { k: Math.min(Math.max(1, Math.round(k) || 1), tree.n) } }),
     /** The name of a node; of a leaf without one, the text of the row that stands for it. */
-    name: (node) => header.names?.[node] ?? header.texts?.[0][arrays.leaf_row ? arrays.leaf_row[node] : node] ?? null,
+    name: (node) => header.names[node] ?? header.texts?.[0][arrays.leaf_row ? arrays.leaf_row[node] : node] ?? null,
     label: (node) => view.partition().labelOf(node),
-    facts: factsOf(header, arrays),
+    means: meansOf(tree, header, arrays),
     representatives: representativesOf(header),
   };
   return view;
 }
 
-/** Means by node: {values, z}, or null where the page has none. */
-function factsOf({ columns = [] }, { fact_node: nodes, fact_z: z }) {
-  const place = new Map();
-  nodes?.forEach((node, i) => place.set(node, i));
+/** Standardised means by node, 0 for all rows; undefined where the page has none. */
+function meansOf({ root }, { columns: { length: width } }, { fact_node: nodes, fact_z: z }) {
+  const starts = new Map(), ofAll = new Float32Array(width);
+  nodes?.forEach((node, i) => starts.set(node, i * width));
   return (node) => {
-    if (!place.has(node)) return null;
-    const start = place.get(node) * columns.length;
-    const own = z.subarray(start, start + columns.length);
-    return { z: own, values: columns.map(({ mean, deviation }, j) => mean + own[j] * deviation) };
+    const start = starts.get(node);
+    return node === root ? ofAll : start === undefined ? undefined : z.subarray(start, start + width);
   };
 }
 

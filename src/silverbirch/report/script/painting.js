@@ -48,7 +48,7 @@ export function paint(canvas, view, geometry, { width, height, root, hurried }) 
   const sharpness = globalThis.devicePixelRatio || 1;
   const [wide, high] = [width, height].map((size) => Math.round(size * sharpness));
   if (canvas.width !== wide || canvas.height !== high) Object.assign(canvas, { width: wide, height: high });
-  const context = canvas.getContext("2d"), palette = colours();
+  const context = canvas.getContext("2d"), palette = colours(canvas);
   const ink = [...palette.branch, palette.trunk, palette.noise];
   const axes = () => context.setTransform(...(geometry.upright ? [sharpness, 0, 0, sharpness] : [0, sharpness, sharpness, 0]), 0, 0);
   /** Text at a point of the tree; on its side if `turned`, readable above lines if they are `crossed`. */

@@ -1,26 +1,23 @@
 // Colours for canvases, read from the variables of the style sheet, so that light and dark pages share the code.
+import { COLOURS } from "./tree.js";
 
 const VARIABLES = ["paper", "ink", "quiet", "rule", "tint", "bar", "link", "trunk", "noise"];
-let host = null, known = null;
+let known = new WeakMap();
 
 /**
- * The present colours: `branch` is a list of ten; the others are named as the variables.
+ * The present colours where an element is: `branch` lists those of clusters; the others are named as the variables.
+ * @param {Element} element
  * @returns {{branch: string[], paper: string, ink: string, quiet: string, rule: string, tint: string, bar: string,
  *   link: string, trunk: string, noise: string}}
  */
-export function colours() {
-  if (known) return known;
-  const style = getComputedStyle(host);
+export function colours(element) {
+  if (known.has(element)) return known.get(element);
+  const style = getComputedStyle(element);
   const value = (name) => style.getPropertyValue(`--${name}`).trim();
-  known = Object.fromEntries(VARIABLES.map((name) => [name, value(name)]));
-  known.branch = Array.from({ length: 10 }, (_, i) => value(`branch-${i}`));
-  return known;
-}
-
-/** Reads the colours where this element is: a widget has a style sheet of its own. */
-export function coloursOf(element) {
-  host = element;
-  known = null;
+  const found = Object.fromEntries(VARIABLES.map((name) => [name, value(name)]));
+  found.branch = Array.from({ length: COLOURS }, (_, i) => value(`branch-${i}`));
+  known.set(element, found);
+  return found;
 }
 
 /** The colour of a cluster as a CSS value that follows the theme by itself; grey for noise. */
@@ -32,7 +29,7 @@ export function colourVariable(index) {
 export function onTheme(changed) {
   for (const query of ["(prefers-color-scheme: dark)", "print"]) {
     matchMedia(query).addEventListener("change", () => {
-      known = null;
+      known = new WeakMap();
       changed();
     });
   }

@@ -94,7 +94,7 @@ export function throttled(work, milliseconds) {
   };
 }
 
-/** Calls `draw` now and when the element gets another width, also that on paper. */
+/** Calls `draw` when the element gets its first width or another one, also that on paper. */
 export function onWidth(element, draw) {
   let width = 0;
   const look = () => {

@@ -39,8 +39,8 @@ export function scatterPanel(view) {
   let discs = null, clusters = [];
 
   function draw() {
-    if (!discs) return;
-    const cut = view.partition(), { selected } = store.state, { branch, noise } = colours();
+    if (!discs || !canvas.clientWidth) return; // not laid out yet, or removed
+    const cut = view.partition(), { selected } = store.state, { branch, noise } = colours(canvas);
     const level = store.state.cut.k; // a point of several clusters of a level cut has the colour of the largest
     const blueGreenRed = [...branch, noise].map((hex) => Number.parseInt(hex.slice(5) + hex.slice(3, 5) + hex.slice(1, 3), 16));
     clusters = clustersOfPoints(tree, nodes, (node) => cut.has(node));

@@ -17,7 +17,7 @@ export function folded(text) {
  * @returns {{text: string, key: string, node: number}[]}
  */
 export function searchEntries({ data: { header, arrays }, tree }) {
-  const names = Object.entries(header.names ?? {}), { texts } = header;
+  const names = Object.entries(header.names), { texts } = header;
   const rows = texts
     ? texts[0].map((_, row) => [arrays.row_leaf?.[row] ?? row, texts.map((column) => column[row]).filter(Boolean).join(", ")])
     : ofRepresentatives(header, tree);
@@ -37,7 +37,7 @@ export function searched(entries, query, weight) {
   const key = folded(query.trim()), words = key.split(/\s+/);
   const rank = (text) => (text.startsWith(key) ? 0 : ` ${text}`.includes(` ${key}`) ? 1 : 2);
   const found = key ? entries.filter((entry) => words.every((word) => entry.key.includes(word))) : [];
-  const ranked = found.map((entry) => ({ entry, rank: rank(entry.key), heavy: weight[entry.node] })); // once each: they can be many
+  const ranked = found.map((entry) => ({ entry, rank: rank(entry.key), heavy: weight[entry.node] })); // a sort asks for them often
   ranked.sort((a, b) => a.rank - b.rank || b.heavy - a.heavy);
   return ranked.slice(0, MOST_FOUND).map(({ entry }) => entry);
 }

@@ -1,6 +1,6 @@
 // The table of the clusters of the present cut.
 import { h, replace } from "./dom.js";
-import { columnValue, meansOf, strongest } from "./effects.js";
+import { columnValue, strongest } from "./effects.js";
 import { count, decimalsFor, number, percent, signed } from "./format.js";
 import { itemsCell } from "./items.js";
 import { button, called, figure, filled, quiet, rowHead, scrolling, section, swatch, toggle, unit } from "./parts.js";
@@ -101,14 +101,14 @@ function tableColumns(view) {
   const items = header.representatives && ["representatives", (node) => itemsCell(view, node), "items"];
   const rowsOf = header.weighted && arrays.row_leaf && rowCounter(tree, arrays.row_leaf);
   const decimals = tree.sse && decimalsFor(tree.rmsd(tree.root));
-  const mean = (j) => (node) => columnValue(columns[j], meansOf(view, node)?.[j]);
+  const mean = (j) => (node) => columnValue(columns[j], view.means(node)?.[j]);
   const most = ["differs most from all rows in", (node) => differences(view, node), "where"];
   const share = (node) => {
     const weight = tree.weight[node];
     return h("td", { class: "figure share", style: `--weight: ${weight}` }, percent(weight / all));
   };
   return [
-    Object.keys(header.names ?? {}).length > 0 && ["name", (node) => h("td", {}, h("bdi", {}, view.name(node))), "", "name"],
+    Object.keys(header.names).length > 0 && ["name", (node) => h("td", {}, h("bdi", {}, view.name(node))), "", "name"],
     embedding && items,
     rowsOf && figures("rows", (node) => count(rowsOf(node))),
     figures(unit(view), (node) => count(tree.weight[node]), "size"),
@@ -120,7 +120,7 @@ function tableColumns(view) {
 }
 
 function differences(view, node) {
-  const { columns } = view.data.header, z = meansOf(view, node);
+  const { columns } = view.data.header, z = view.means(node);
   const found = strongest(z ?? []).map(({ column, effect }) => {
     const value = h("b", {}, columnValue(columns[column], effect));
     return h("span", {}, h("bdi", {}, columns[column].name), " ", value, " ", h("small", {}, `(${signed(effect, 2)} s.d.)`));

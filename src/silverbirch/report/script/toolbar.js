@@ -17,7 +17,7 @@ export function toolbar(view, { zoom, up, open }) {
   const entered = { input: () => field.value && view.cutInto(+field.value), change: () => update(store.state) };
   const field = h("input", { type: "number", min: 1, max: tree.n, "aria-label": "Number of clusters", ...entered });
   const slider = h("input", { type: "range", max: STEPS, "aria-label": "Number of clusters, logarithmic", input: slide });
-  const kinds = [["", "at one level"], ...(data.header.adaptive ?? []).map(({ label }, i) => [i, label])];
+  const kinds = [["", "at one level"], ...data.header.adaptive.map(({ label }, i) => [i, label])];
   const kind = select("Kind of cut", kinds, (i) => (i ? store.set({ cut: { adaptive: +i } }) : view.cutInto(view.partition().k)));
   const scale = select("Scale of heights", SCALE_NAMES, (scale) => store.set({ scale }));
   const side = select("Direction", SIDE_NAMES, (side) => store.set({ side }));
@@ -74,7 +74,7 @@ function select(label, choices, chosen) {
 }
 
 function quality({ tree, partition }) {
-  const cut = partition(), total = tree.rmsd(tree.root);
+  const cut = partition(), total = tree.rmsdAt(1);
   return [
     cut.noiseWeight > 0 && `${percent(cut.noiseWeight / tree.weight[tree.root])} noise`,
     tree.sse && `rmsd ${number(cut.rmsd)}`,

@@ -151,12 +151,6 @@ export class Tree {
     return [last >= 0 ? this.level[last] : 0, k > 1 ? this.level[last + 1] : Infinity];
   }
 
-  /** The height of a level line that gives k clusters, where heights differ. */
-  heightOfCut(k) {
-    const [lower, upper] = this.heightsOfCut(k);
-    return upper === Infinity ? lower * 1.05 : (lower + upper) / 2;
-  }
-
   /** The number of clusters that a level line at this height gives. */
   cutOfHeight(height) {
     return this.n - firstWhere(0, this.n - 1, (row) => this.level[row] > height);
