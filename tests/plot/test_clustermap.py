@@ -16,7 +16,7 @@ from matplotlib.colors import to_rgb
 import silverbirch as sb
 from dendrograms import chain
 from silverbirch.plot import summary
-from silverbirch.plot.summary import Clustered, cut_side
+from silverbirch.plot.summary import Clustered, clustered, cut_side
 
 
 @pytest.fixture(autouse=True)
@@ -242,6 +242,19 @@ def test_a_leaf_that_is_nearest_to_no_row_is_an_empty_line():
     means = side.means(rows)
     assert np.isnan(means).sum() == 1
     assert sorted(means[~np.isnan(means)].tolist()) == [0.0, 1.0, 9.0]
+
+
+def test_an_empty_line_does_not_change_how_columns_are_cut(monkeypatch):
+    data, _ = groups(30, d=40)
+    expected = sb.clustermap(data, max_columns=10)
+    with_empty_leaf = Clustered(sb.linkage(np.vstack([data, data.mean(axis=0)]), "average"), np.arange(30))
+    monkeypatch.setattr(
+        "silverbirch.plot.clustermap.clustered",
+        lambda rows, job, given, name: with_empty_leaf if name == "row" else clustered(rows, job, given, name),
+    )
+    drawn = sb.clustermap(data, max_columns=10)
+    assert np.isnan(drawn.values).all(axis=1).sum() == 1
+    np.testing.assert_array_equal(drawn.col_branch, expected.col_branch)
 
 
 @pytest.mark.parametrize(
