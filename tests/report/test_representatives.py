@@ -6,6 +6,7 @@ import io
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from PIL import Image
 from sklearn.decomposition import PCA
@@ -115,10 +116,11 @@ def test_columns_of_frames_and_files_and_values_in_memory_show_the_same(kind, tm
 def test_several_columns_are_shown(tmp_path):
     frame = as_frame(blobs())
     model = sb.Betula(4, max_leaves=50).fit(frame[["x", "y", "z"]])
-    found = shown_of(model, tmp_path / "page.html", rows=frame, show=["name", "size"])
-    assert found["columns"] == ["name", "size"]
-    row = found["rows"][0]
-    assert found["items"][0] == [f"name {row}", f"{row / 4:g}"]
+    for rows in (frame, pl.from_pandas(frame), pa.Table.from_pandas(frame)):
+        found = shown_of(model, tmp_path / "page.html", rows=rows, show=["name", "size"])
+        assert found["columns"] == ["name", "size"]
+        row = found["rows"][0]
+        assert found["items"][0] == [f"name {row}", f"{row / 4:g}"]
 
 
 def test_the_rows_of_a_pipeline_are_those_that_it_was_given(tmp_path):
