@@ -78,6 +78,9 @@ def test_the_widget_carries_what_the_page_carries(model):
 def test_what_cannot_be_explored_is_refused():
     with pytest.raises(TypeError, match="ndarray"):
         sb.explore(models.points())
+    for one_leaf in (sb.Betula(n_clusters=1).fit(np.ones((5, 3))), sb.Dendrogram(np.empty((0, 4)))):
+        with pytest.raises(ValueError, match="only one leaf"):
+            sb.explore(one_leaf)
 
 
 def test_without_anywidget_the_error_says_what_to_install(model, monkeypatch):
