@@ -20,7 +20,6 @@ from .packing import Packed
 from .payload import Payload, add_layout
 from .representatives import MOST_ROWS_OF_PAGE, Shown, add_representatives
 from .scatter import add_scatter
-from .squares import rounding_of
 from .texts import add_texts
 
 _VERSION = 1  # of the header, which the script checks
@@ -46,6 +45,14 @@ class Extras:
 NO_EXTRAS = Extras()
 
 
+def labelled_dendrogram(model: AggregateModel) -> Dendrogram:
+    """The dendrogram of a model, with the features of the rows by their labels where these are known.
+
+    So its numbers are those of the table of clusters.
+    """
+    return Dendrogram(model.linkage_matrix_, model._leaves(), names=model.dendrogram_.names)
+
+
 def report_payload(
     model: AggregateModel,
     dendrogram: Dendrogram,
@@ -54,12 +61,12 @@ def report_payload(
     original: Original | None = None,
     extras: Extras = NO_EXTRAS,
 ) -> Payload:
-    """dendrogram : that of the model, with the rows as they are labelled, where that is known"""
+    """dendrogram : the labelled_dendrogram of the model"""
     header = _header("report", title, dendrogram) | {
         "rows": clusters.rows,
         "weighted": clusters.weighted,
         "method": model._made_by[0],
-        "what": [*accuracy_of(model), *rounding_of(dendrogram.n_leaves)],
+        "what": accuracy_of(model),
         "python": {"object": "model"},
     }
     payload = Payload(header)

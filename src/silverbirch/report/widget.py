@@ -9,7 +9,7 @@ from ..dendrogram import Dendrogram
 from ..dendrogram.suggestion import Suggestion
 from ..model import AggregateModel
 from .clusters import Original, clusters_of
-from .contents import dendrogram_payload, report_payload
+from .contents import dendrogram_payload, labelled_dendrogram, report_payload
 from .given import extras_of_dendrogram, extras_of_model
 from .pipelines import parts_of
 
@@ -88,9 +88,8 @@ def explore(
     _require_merges(last.dendrogram_)
     original = inverse_transform or known_inverse
     clusters = clusters_of(last, known_names if names is None else names, original)
-    dendrogram = Dendrogram(last.linkage_matrix_, last._leaves(), names=last.dendrogram_.names)
     extras = extras_of_model(model, last, rows, show, coordinates, suggest)
-    payload = report_payload(last, dendrogram, clusters, title, original, extras)
+    payload = report_payload(last, labelled_dendrogram(last), clusters, title, original, extras)
     return Explorer(last.dendrogram_, payload, extras.leaf_of_row)
 
 
