@@ -9,8 +9,8 @@ from sklearn.preprocessing import StandardScaler
 
 import silverbirch as sb
 from payloads import of_page, unpack, without_pictures  # noqa: F401
-from silverbirch.report import adaptive, contents, facts, numbers, scatter
-from silverbirch.report.page import report_page
+from silverbirch.report import adaptive, contents, facts, numbers, scatter, squares
+from silverbirch.report.page import dendrogram_page, report_page
 
 
 def blobs(n=600, d=3, k=5, seed=0):
@@ -153,13 +153,21 @@ def test_coordinates_of_another_number_are_refused(tmp_path):
         sb.write_report(tmp_path / "page.html", model, coordinates=np.full((600, 2), np.nan), suggest=False)
 
 
+def test_a_page_of_very_many_leaves_says_what_is_rounded(monkeypatch):
+    model = sb.Betula(5).fit(blobs(100))
+    pages = (lambda: report_page(model, "t"), lambda: dendrogram_page(model.dendrogram_, "t"))
+    assert not any("rounded to about 3 %" in page() for page in pages)
+    monkeypatch.setattr(squares, "ROUNDED_FROM", 99)
+    assert all(page().count("rounded to about 3 %") == 1 for page in pages)
+
+
 # --- cuts
 
 
 def test_adaptive_cuts_are_those_of_python(tmp_path):
     model = sb.Betula(5).fit(blobs(1000))
     header, arrays = report_of(model, tmp_path / "page.html", suggest=False)
-    assert {cut["method"] for cut in header["adaptive"]} == {"eom", "dynamic"}
+    assert {cut["python"].split("'")[1] for cut in header["adaptive"]} == {"eom", "dynamic"}
     assert header["cut"] == {"k": 5}
     for cut in header["adaptive"]:
         labels = eval(f"model.dendrogram_.cut({cut['python']})")
@@ -256,8 +264,8 @@ def test_the_leaves_of_the_last_batch_are_not_taken_for_those_of_all_rows(tmp_pa
 def test_counts_of_the_page_are_those_of_the_labels_and_numbers_those_of_the_leaves():
     rows = np.random.default_rng(0).normal(size=(3000, 3))
     model = sb.Betula(6, max_leaves=40).fit(rows)
-    header, arrays = of_page(report_page(model, "t"))
-    assert header["rows"] == 3000
+    _, arrays = of_page(report_page(model, "t"))
+    assert arrays["weight"].sum() == 3000
     np.testing.assert_array_equal(
         arrays["weight"], np.bincount(model.tree_.assign(rows), minlength=len(arrays["leaf"]))
     )

@@ -22,12 +22,14 @@ from .markup import Html, joined, tag
 from .pictures import MOST_BRANCHES, dendrogram_picture, rmsd_picture, themed
 from .pipelines import parts_of
 from .record import record_tables
+from .squares import rounding_of
 
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
 
     from ..dendrogram.suggestion import Suggestion
 
+_EXACT = "What is exact"
 _STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
 
 
@@ -128,14 +130,14 @@ def report_page(
         sections["Number of clusters"] = curve if model._is_cut else joined(_how_to_cut(), curve)
     if model._is_cut:
         sections["Clusters"] = _clusters(clusters, _colours(model))
-    sections["What is exact"] = tag("ul", *(tag("li", sentence) for sentence in accuracy_of(model)))
+    sections[_EXACT] = _listed(accuracy_of(model))
     if record:
         sections["Run"] = scrolling(tag("div", record_tables(record), class_="record"), "Record of the run")
     lead = joined(_summary(model, clusters), _key_figures(model, clusters))
     payload = None
     if dendrogram.n_leaves > 1:  # else there is nothing to explore
         payload = report_payload(model, dendrogram, clusters, title, original, extras)
-    return page(title, lead, sections, payload, lasting=("What is exact", "Run"))
+    return page(title, lead, sections, payload, lasting=(_EXACT, "Run"))
 
 
 def dendrogram_page(
@@ -151,6 +153,8 @@ def dendrogram_page(
     sections = {"Dendrogram": _plain_tree(dendrogram)}
     if dendrogram.features is not None and dendrogram.n_leaves > 1:
         sections["Number of clusters"] = _curve(dendrogram, None)
+        if rounding := rounding_of(dendrogram.n_leaves):
+            sections[_EXACT] = _listed(rounding)
     leaves = numbers.counted(dendrogram.n_leaves, "leaf", "leaves")
     payload = None
     if dendrogram.n_leaves > 1:
@@ -159,7 +163,7 @@ def dendrogram_page(
         payload = dendrogram_payload(dendrogram, title, names, extras)
     points = float(dendrogram.weights[-1])
     lead = f"{leaves}." if points == dendrogram.n_leaves else f"{leaves}, {numbers.count(points)} points."
-    return page(title, tag("p", lead, class_="lead"), sections, payload)
+    return page(title, tag("p", lead, class_="lead"), sections, payload, lasting=(_EXACT,))
 
 
 # -- the head of the page
@@ -268,6 +272,10 @@ def _curve(dendrogram: Dendrogram, k: int | None) -> Html:
         scrolling(table, "rmsd by k"),
         class_="beside",
     )
+
+
+def _listed(sentences: list[str]) -> Html:
+    return tag("ul", *(tag("li", sentence) for sentence in sentences))
 
 
 def _explained(sse: float, whole: float) -> str:
