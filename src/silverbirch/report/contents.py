@@ -12,7 +12,6 @@ from ..dendrogram import Dendrogram
 from ..dendrogram.nodes import Nodes
 from ..dendrogram.suggestion import Suggestion
 from ..model import AggregateModel
-from .accuracy import accuracy_of
 from .adaptive import add_ladder, add_own_cut
 from .clusters import Clusters, Original
 from .facts import add_facts, columns_of_clusters, columns_of_features, uppermost_nodes
@@ -22,7 +21,6 @@ from .representatives import MOST_ROWS_OF_PAGE, Shown, add_representatives
 from .scatter import add_scatter
 from .texts import add_texts
 
-_VERSION = 1  # of the header, which the script checks
 _FEW_NODES = 500
 _MOST_NAME_LETTERS = 2_000_000
 
@@ -62,13 +60,7 @@ def report_payload(
     extras: Extras = NO_EXTRAS,
 ) -> Payload:
     """dendrogram : the labelled_dendrogram of the model"""
-    header = _header("report", title, dendrogram) | {
-        "rows": clusters.rows,
-        "weighted": clusters.weighted,
-        "method": model._made_by[0],
-        "what": accuracy_of(model),
-        "python": {"object": "model"},
-    }
+    header = _header("model", title, dendrogram) | {"weighted": clusters.weighted}
     payload = Payload(header)
     add_layout(payload, dendrogram, model.features_.weight)
     nodes = add_facts(payload, dendrogram, model.dendrogram_, columns_of_clusters(clusters, original))
@@ -110,14 +102,11 @@ def _add_extras(payload: Payload, dendrogram: Dendrogram, nodes: Nodes, extras: 
         }
 
 
-def _header(kind: str, title: str, dendrogram: Dendrogram) -> dict[str, Any]:
+def _header(object_: str, title: str, dendrogram: Dendrogram) -> dict[str, Any]:
+    """object_ : the name of what is cut in the Python code that a page shows"""
     return {
-        "version": _VERSION,
         "title": title,
-        "kind": kind,
-        "rows": float(dendrogram.weights[-1]),
         "weighted": False,
-        "method": None,
         "columns": [],
         "units": "",
         "embedding": False,
@@ -129,8 +118,7 @@ def _header(kind: str, title: str, dendrogram: Dendrogram) -> dict[str, Any]:
         "representatives": None,
         "texts": None,
         "facts": {"nodes": 0, "complete_to": 0},
-        "python": {"object": "dendrogram"},
-        "what": [],
+        "python": {"object": object_},
     }
 
 
