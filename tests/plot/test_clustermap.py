@@ -9,7 +9,6 @@ import pandas as pd
 import polars as pl
 import pytest
 import seaborn
-from matplotlib import pyplot
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.colors import to_rgb
 
@@ -17,12 +16,6 @@ import silverbirch as sb
 from dendrograms import chain
 from silverbirch.plot import summary
 from silverbirch.plot.summary import Clustered, clustered, cut_side
-
-
-@pytest.fixture(autouse=True)
-def _closed_figures():
-    yield
-    pyplot.close("all")
 
 
 def groups(n, d=8, count=5, seed=0):
@@ -33,7 +26,7 @@ def groups(n, d=8, count=5, seed=0):
 
 def shown(ax):
     """The values of the heat map."""
-    return np.asarray(ax.collections[0].get_array(), dtype=float).reshape(ax.collections[0].get_array().shape)
+    return np.asarray(ax.collections[0].get_array(), dtype=float)
 
 
 @pytest.mark.parametrize(

@@ -13,12 +13,6 @@ from silverbirch.plot.palette import TRUNK
 from silverbirch.plot.scatter import principal_axes
 
 
-@pytest.fixture(autouse=True)
-def _closed_figures():
-    yield
-    pyplot.close("all")
-
-
 def discs(ax):
     (found,) = (c for c in ax.collections if isinstance(c, PathCollection))
     return found
