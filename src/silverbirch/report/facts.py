@@ -10,7 +10,7 @@ from ..checks import Floats
 from ..dendrogram import Dendrogram
 from ..dendrogram.nodes import Nodes
 from ..features import ClusterFeatures
-from ..model.cluster_table import column_deviation
+from ..model.cluster_table import column_deviation, standardised
 from .clusters import MOST_COLUMNS, Clusters, Original, are_embedding, decimals_of, units_of
 from .packing import Packed
 from .payload import Payload
@@ -51,7 +51,7 @@ class Columns:
 
     def standardised(self, means: Floats) -> Floats:
         shown = means if self.convert is None else np.asarray(self.convert(means), dtype=np.float64)
-        return np.divide(shown - self.mean, self.deviation, out=np.zeros_like(shown), where=self.deviation > 0)
+        return standardised(shown, self.mean, self.deviation)
 
 
 def columns_of_clusters(clusters: Clusters, original: Original | None) -> Columns:
