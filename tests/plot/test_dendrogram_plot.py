@@ -124,6 +124,7 @@ def test_clusters_of_adaptive_cuts_have_the_colours_that_colors_gives(options, m
     (lines,) = (c for c in ax.collections if isinstance(c, LineCollection))
     drawn = {to_hex(c) for c in lines.get_colors()}
     assert drawn == {*colours, TRUNK} or max_leaves < 40
+    assert len(lines.get_segments()) == 3 * (max_leaves - 1)  # as many tips as asked for
     assert [*ax.lines] == []  # no height cuts into these clusters
 
 

@@ -144,6 +144,23 @@ def test_places_of_rows_are_averaged_to_leaves(max_leaves, tmp_path):
     assert header["scatter"]["labels"] == ["first coordinate, as given", "second coordinate, as given"]
 
 
+def test_rows_without_coordinates_count_for_nothing_and_their_leaf_takes_the_place_of_its_branch():
+    places = np.array([[0.0, 0.0], [np.nan, 0.0], [4.0, 2.0], [np.nan, np.nan], [8.0, 6.0]])
+    found = scatter.places_of_leaves(places, 4, np.array([0, 0, 1, 2, 3]))
+    np.testing.assert_array_equal(found, [[0, 0], [4, 2], [np.nan, np.nan], [8, 6]])
+    dendrogram = sb.Dendrogram(sb.linkage(np.array([[0.0], [5.0], [6.0], [20.0]]), "single"))  # 2 joins 1 first
+    np.testing.assert_array_equal(
+        scatter._mean_places(dendrogram, np.arange(4), found), [[0, 0], [4, 2], [4, 2], [8, 6]]
+    )
+
+
+def test_a_leaf_without_rows_is_in_the_middle_of_the_principal_axes():
+    rows = blobs(30)
+    features = sb.ClusterFeatures(np.arange(30) > 0, rows, 0)
+    places, _ = scatter.principal_places(sb.Dendrogram(sb.linkage(rows, "ward"), features), np.arange(30))
+    np.testing.assert_array_equal(places[0], [0, 0])
+
+
 def test_coordinates_of_another_number_are_refused(tmp_path):
     model = sb.Betula(3, max_leaves=50).fit(blobs())
     for wrong, words in ((np.zeros((7, 2)), "7 coordinates but 600 rows and .* leaves"), (np.zeros(600), "shape")):

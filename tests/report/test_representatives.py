@@ -74,6 +74,16 @@ def test_a_branch_of_a_chain_is_shown_by_leaves_of_its_own(tmp_path, monkeypatch
         assert {found["rows"][item] for item in items} <= set(leaves)
 
 
+def test_of_equally_near_rows_the_first_is_taken_and_rows_without_weight_are_not():
+    nearest = representatives.NearestRowOfLeaves(np.zeros((2, 1)))
+    leaves = np.zeros(3, dtype=np.int64)
+    nearest.add(np.array([[0.0], [3.0], [-3.0]]), leaves, np.array([False, True, True]))
+    nearest.add(np.array([[3.0], [-3.0], [0.0]]), leaves, np.array([True, True, False]))
+    assert nearest.row.tolist() == [1, -1]
+    assert nearest.points.tolist() == [[3.0], [0.0]]
+    assert nearest.leaf_of_row.tolist() == [0] * 6
+
+
 def as_frame(rows):
     return pd.DataFrame(rows, columns=["x", "y", "z"]).assign(
         name=[f"name {i}" for i in range(len(rows))], size=np.arange(len(rows)) / 4
