@@ -9,20 +9,13 @@ import pandas as pd
 import polars as pl
 import pytest
 import seaborn
-from matplotlib import pyplot
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.colors import to_rgb
 
 import silverbirch as sb
 from dendrograms import chain
 from silverbirch.plot import summary
-from silverbirch.plot.summary import Clustered, cut_side
-
-
-@pytest.fixture(autouse=True)
-def _closed_figures():
-    yield
-    pyplot.close("all")
+from silverbirch.plot.summary import Clustered, clustered, cut_side
 
 
 def groups(n, d=8, count=5, seed=0):
@@ -33,7 +26,7 @@ def groups(n, d=8, count=5, seed=0):
 
 def shown(ax):
     """The values of the heat map."""
-    return np.asarray(ax.collections[0].get_array(), dtype=float).reshape(ax.collections[0].get_array().shape)
+    return np.asarray(ax.collections[0].get_array(), dtype=float)
 
 
 @pytest.mark.parametrize(
@@ -244,6 +237,19 @@ def test_a_leaf_that_is_nearest_to_no_row_is_an_empty_line():
     assert sorted(means[~np.isnan(means)].tolist()) == [0.0, 1.0, 9.0]
 
 
+def test_an_empty_line_does_not_change_how_columns_are_cut(monkeypatch):
+    data, _ = groups(30, d=40)
+    expected = sb.clustermap(data, max_columns=10)
+    with_empty_leaf = Clustered(sb.linkage(np.vstack([data, data.mean(axis=0)]), "average"), np.arange(30))
+    monkeypatch.setattr(
+        "silverbirch.plot.clustermap.clustered",
+        lambda rows, job, given, name: with_empty_leaf if name == "row" else clustered(rows, job, given, name),
+    )
+    drawn = sb.clustermap(data, max_columns=10)
+    assert np.isnan(drawn.values).all(axis=1).sum() == 1
+    np.testing.assert_array_equal(drawn.col_branch, expected.col_branch)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -264,6 +270,7 @@ def test_what_does_not_fit_is_refused(arguments, message):
 @pytest.mark.parametrize("metric", ["euclidean", "cosine", "correlation"])
 def test_columns_are_clustered_by_all_rows_or_nearly_so_by_their_leaves(metric, monkeypatch):
     data, _ = groups(5_000, d=12, count=12, seed=3)
+    data += 2  # so that cosine and correlation differ
     exact = sb.linkage(np.ascontiguousarray(data.T), "average", metric)
     drawn = sb.clustermap(data, metric=metric, max_leaves=1_000)
     assert len(drawn.row_linkage) < 1_000
@@ -330,6 +337,36 @@ def test_a_number_for_names_takes_every_nth():
     drawn = sb.clustermap(frame, xticklabels=3)
     in_order = [frame.columns[column] for column in drawn.col_order]
     assert [t.get_text() for t in drawn.ax_heatmap.get_xticklabels()] == in_order[::3]
+
+
+def test_only_branches_of_a_single_row_have_names():
+    data, _ = groups(40)
+    drawn = sb.clustermap(data, max_rows=12, yticklabels=[f"r{i}" for i in range(40)], proportional=False)
+    alone = np.flatnonzero(np.bincount(drawn.row_branch) == 1)
+    assert 0 < len(alone) < 12
+    expected = [f"r{np.flatnonzero(drawn.row_branch == branch)[0]}" for branch in alone]
+    assert [t.get_text() for t in drawn.ax_heatmap.get_yticklabels()] == expected
+
+
+@pytest.mark.parametrize("center", [-50.0, 0.0, 50.0])
+def test_the_centre_is_in_the_middle_of_colours_that_hold_all_values(center):
+    drawn = sb.clustermap(groups(20)[0], center=center)
+    low, high = drawn.ax_heatmap.collections[0].get_clim()
+    assert (low + high) / 2 == pytest.approx(center)
+    assert low <= drawn.values.min() + 1e-12
+    assert drawn.values.max() <= high + 1e-12
+
+
+def test_dendrograms_and_strips_take_their_share_of_the_figure():
+    figure = matplotlib.figure.Figure()
+    drawn = sb.clustermap(
+        groups(20)[0], figure=figure, row_colors=[0] * 20, dendrogram_ratio=(0.3, 0.1), colors_ratio=0.05
+    )
+    axes = (drawn.ax_row_dendrogram, drawn.ax_row_colors, drawn.ax_heatmap)
+    widths = np.array([ax.get_position().width for ax in axes])
+    np.testing.assert_allclose(widths / widths.sum(), [0.3, 0.05, 0.65])
+    heights = np.array([ax.get_position().height for ax in (drawn.ax_col_dendrogram, drawn.ax_heatmap)])
+    np.testing.assert_allclose(heights / heights.sum(), [0.1, 0.9])
 
 
 def test_a_norm_or_two_limits_say_where_the_colours_end():

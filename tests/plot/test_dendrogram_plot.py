@@ -15,12 +15,6 @@ from dendrograms import LINKAGES, chain, points, seeds, some
 from silverbirch.plot.palette import BRANCHES, BRANCHES_ON_DARK, TRUNK, different_neighbours
 
 
-@pytest.fixture(autouse=True)
-def _closed_figures():
-    yield
-    pyplot.close("all")
-
-
 def segments(ax):
     (lines,) = (c for c in ax.collections if isinstance(c, LineCollection))
     return np.array(lines.get_segments())
@@ -33,7 +27,7 @@ def blobs(n=300, count=8, seed=0):
 
 def line_of_cut(ax):
     (line,) = ax.lines or [None]
-    return None if line is None else line
+    return line
 
 
 @pytest.mark.parametrize("scale", ["linear", "sqrt", "log"])
@@ -130,6 +124,7 @@ def test_clusters_of_adaptive_cuts_have_the_colours_that_colors_gives(options, m
     (lines,) = (c for c in ax.collections if isinstance(c, LineCollection))
     drawn = {to_hex(c) for c in lines.get_colors()}
     assert drawn == {*colours, TRUNK} or max_leaves < 40
+    assert len(lines.get_segments()) == 3 * (max_leaves - 1)  # as many tips as asked for
     assert [*ax.lines] == []  # no height cuts into these clusters
 
 

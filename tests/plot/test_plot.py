@@ -12,24 +12,8 @@ from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.colors import to_hex
 
 import silverbirch as sb
-from silverbirch.plot import draw_rmsd
-
-TRUNK = "#7a808a"
-
-
-@pytest.fixture(autouse=True)
-def _closed_figures():
-    yield
-    pyplot.close("all")
-
-
-def points(n=60, d=2, seed=0):
-    return np.random.default_rng(seed).normal(size=(n, d))
-
-
-def chain(n):
-    row = np.arange(n - 1)
-    return np.column_stack([row + 1, np.where(row == 0, 0, n + row - 1), row + 1.0, row + 2.0])
+from dendrograms import chain, points
+from silverbirch.plot import TRUNK, draw_rmsd
 
 
 def flat(n):

@@ -9,8 +9,8 @@ from sklearn.preprocessing import StandardScaler
 
 import silverbirch as sb
 from payloads import of_page, unpack, without_pictures  # noqa: F401
-from silverbirch.report import adaptive, contents, facts, numbers, scatter
-from silverbirch.report.page import report_page
+from silverbirch.report import adaptive, contents, facts, numbers, scatter, squares
+from silverbirch.report.page import dendrogram_page, report_page
 
 
 def blobs(n=600, d=3, k=5, seed=0):
@@ -144,6 +144,23 @@ def test_places_of_rows_are_averaged_to_leaves(max_leaves, tmp_path):
     assert header["scatter"]["labels"] == ["first coordinate, as given", "second coordinate, as given"]
 
 
+def test_rows_without_coordinates_count_for_nothing_and_their_leaf_takes_the_place_of_its_branch():
+    places = np.array([[0.0, 0.0], [np.nan, 0.0], [4.0, 2.0], [np.nan, np.nan], [8.0, 6.0]])
+    found = scatter.places_of_leaves(places, 4, np.array([0, 0, 1, 2, 3]))
+    np.testing.assert_array_equal(found, [[0, 0], [4, 2], [np.nan, np.nan], [8, 6]])
+    dendrogram = sb.Dendrogram(sb.linkage(np.array([[0.0], [5.0], [6.0], [20.0]]), "single"))  # 2 joins 1 first
+    np.testing.assert_array_equal(
+        scatter._mean_places(dendrogram, np.arange(4), found), [[0, 0], [4, 2], [4, 2], [8, 6]]
+    )
+
+
+def test_a_leaf_without_rows_is_in_the_middle_of_the_principal_axes():
+    rows = blobs(30)
+    features = sb.ClusterFeatures(np.arange(30) > 0, rows, 0)
+    places, _ = scatter.principal_places(sb.Dendrogram(sb.linkage(rows, "ward"), features), np.arange(30))
+    np.testing.assert_array_equal(places[0], [0, 0])
+
+
 def test_coordinates_of_another_number_are_refused(tmp_path):
     model = sb.Betula(3, max_leaves=50).fit(blobs())
     for wrong, words in ((np.zeros((7, 2)), "7 coordinates but 600 rows and .* leaves"), (np.zeros(600), "shape")):
@@ -153,13 +170,21 @@ def test_coordinates_of_another_number_are_refused(tmp_path):
         sb.write_report(tmp_path / "page.html", model, coordinates=np.full((600, 2), np.nan), suggest=False)
 
 
+def test_a_page_of_very_many_leaves_says_what_is_rounded(monkeypatch):
+    model = sb.Betula(5).fit(blobs(100))
+    pages = (lambda: report_page(model, "t"), lambda: dendrogram_page(model.dendrogram_, "t"))
+    assert not any("rounded to about 3 %" in page() for page in pages)
+    monkeypatch.setattr(squares, "ROUNDED_FROM", 99)
+    assert all(page().count("rounded to about 3 %") == 1 for page in pages)
+
+
 # --- cuts
 
 
 def test_adaptive_cuts_are_those_of_python(tmp_path):
     model = sb.Betula(5).fit(blobs(1000))
     header, arrays = report_of(model, tmp_path / "page.html", suggest=False)
-    assert {cut["method"] for cut in header["adaptive"]} == {"eom", "dynamic"}
+    assert {cut["python"].split("'")[1] for cut in header["adaptive"]} == {"eom", "dynamic"}
     assert header["cut"] == {"k": 5}
     for cut in header["adaptive"]:
         labels = eval(f"model.dendrogram_.cut({cut['python']})")
@@ -256,8 +281,8 @@ def test_the_leaves_of_the_last_batch_are_not_taken_for_those_of_all_rows(tmp_pa
 def test_counts_of_the_page_are_those_of_the_labels_and_numbers_those_of_the_leaves():
     rows = np.random.default_rng(0).normal(size=(3000, 3))
     model = sb.Betula(6, max_leaves=40).fit(rows)
-    header, arrays = of_page(report_page(model, "t"))
-    assert header["rows"] == 3000
+    _, arrays = of_page(report_page(model, "t"))
+    assert arrays["weight"].sum() == 3000
     np.testing.assert_array_equal(
         arrays["weight"], np.bincount(model.tree_.assign(rows), minlength=len(arrays["leaf"]))
     )

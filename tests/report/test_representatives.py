@@ -6,6 +6,7 @@ import io
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from PIL import Image
 from sklearn.decomposition import PCA
@@ -73,6 +74,16 @@ def test_a_branch_of_a_chain_is_shown_by_leaves_of_its_own(tmp_path, monkeypatch
         assert {found["rows"][item] for item in items} <= set(leaves)
 
 
+def test_of_equally_near_rows_the_first_is_taken_and_rows_without_weight_are_not():
+    nearest = representatives.NearestRowOfLeaves(np.zeros((2, 1)))
+    leaves = np.zeros(3, dtype=np.int64)
+    nearest.add(np.array([[0.0], [3.0], [-3.0]]), leaves, np.array([False, True, True]))
+    nearest.add(np.array([[3.0], [-3.0], [0.0]]), leaves, np.array([True, True, False]))
+    assert nearest.row.tolist() == [1, -1]
+    assert nearest.points.tolist() == [[3.0], [0.0]]
+    assert nearest.leaf_of_row.tolist() == [0] * 6
+
+
 def as_frame(rows):
     return pd.DataFrame(rows, columns=["x", "y", "z"]).assign(
         name=[f"name {i}" for i in range(len(rows))], size=np.arange(len(rows)) / 4
@@ -115,10 +126,11 @@ def test_columns_of_frames_and_files_and_values_in_memory_show_the_same(kind, tm
 def test_several_columns_are_shown(tmp_path):
     frame = as_frame(blobs())
     model = sb.Betula(4, max_leaves=50).fit(frame[["x", "y", "z"]])
-    found = shown_of(model, tmp_path / "page.html", rows=frame, show=["name", "size"])
-    assert found["columns"] == ["name", "size"]
-    row = found["rows"][0]
-    assert found["items"][0] == [f"name {row}", f"{row / 4:g}"]
+    for rows in (frame, pl.from_pandas(frame), pa.Table.from_pandas(frame)):
+        found = shown_of(model, tmp_path / "page.html", rows=rows, show=["name", "size"])
+        assert found["columns"] == ["name", "size"]
+        row = found["rows"][0]
+        assert found["items"][0] == [f"name {row}", f"{row / 4:g}"]
 
 
 def test_the_rows_of_a_pipeline_are_those_that_it_was_given(tmp_path):

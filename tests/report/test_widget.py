@@ -34,6 +34,15 @@ def test_a_dendrogram_has_labels_of_its_leaves():
     np.testing.assert_array_equal(explorer.labels, dendrogram.cut(7))
 
 
+def test_the_first_cut_of_a_dendrogram_is_the_suggested_one():
+    X = models.groups()
+    dendrogram = sb.Dendrogram(sb.linkage(X, "ward"), X)
+    suggestion = dendrogram.suggest(method="ward")
+    assert suggestion.n_clusters == 4
+    assert sb.explore(dendrogram, suggest=suggestion).n_clusters == 4
+    assert sb.explore(dendrogram).n_clusters == 10
+
+
 def test_a_cut_is_by_level_or_adaptive_but_never_both(model):
     explorer = sb.explore(model, suggest=False)
     explorer.adaptive = 0
@@ -78,6 +87,9 @@ def test_the_widget_carries_what_the_page_carries(model):
 def test_what_cannot_be_explored_is_refused():
     with pytest.raises(TypeError, match="ndarray"):
         sb.explore(models.points())
+    for one_leaf in (sb.Betula(n_clusters=1).fit(np.ones((5, 3))), sb.Dendrogram(np.empty((0, 4)))):
+        with pytest.raises(ValueError, match="only one leaf"):
+            sb.explore(one_leaf)
 
 
 def test_without_anywidget_the_error_says_what_to_install(model, monkeypatch):

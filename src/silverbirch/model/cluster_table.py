@@ -353,9 +353,15 @@ def in_other_units(table: ClusterTable, leaves: ClusterFeatures, convert: Callab
 
 def _distinguishing(center: Floats, mean: Floats, deviation: Floats) -> tuple[NDArray[np.int64], Floats]:
     """The columns in which each centre differs most from the mean, and the differences relative to the deviation."""
-    effects = np.divide(center - mean, deviation, out=np.zeros_like(center), where=deviation > 0)
+    effects = standardised(center, mean, deviation)
     most = _largest(np.abs(effects), min(MOST_DISTINGUISHING, center.shape[1]))
     return most, np.take_along_axis(effects, most, axis=1)
+
+
+def standardised(rows: Floats, mean: Floats, deviation: Floats) -> Floats:
+    """The differences from the mean in standard deviations; 0 where a column is constant."""
+    result: Floats = np.divide(rows - mean, deviation, out=np.zeros_like(rows), where=deviation > 0)
+    return result
 
 
 def column_deviation(leaves: ClusterFeatures, mean: Floats) -> Floats:

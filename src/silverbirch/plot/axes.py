@@ -9,6 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from ..checks import Floats
 from ..machine import in_notebook
 from .palette import BRANCHES, BRANCHES_ON_DARK
 
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 NO_MATPLOTLIB = "drawing needs matplotlib: pip install 'silverbirch[plot]'"
+OPPOSITE = {"top": "bottom", "bottom": "top", "left": "right", "right": "left"}
 _LONGEST_NAME = 40
 
 
@@ -99,6 +103,12 @@ def extent_in_points(ax: Axes) -> tuple[float, float]:
     figure: Any = ax.figure
     box = ax.get_window_extent()
     return box.width * 72 / figure.dpi, box.height * 72 / figure.dpi
+
+
+def points_of(places: Any, heights: Any, *, upright: bool) -> Floats:
+    """Places along the tips of a dendrogram, and heights, as coordinates of the axes."""
+    pair = (places, heights) if upright else (heights, places)
+    return np.stack([np.asarray(part, dtype=np.float64) for part in pair], axis=-1)
 
 
 def short(value: float) -> str:

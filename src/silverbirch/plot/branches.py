@@ -9,7 +9,7 @@ import numpy as np
 
 from ..checks import Floats
 from ..dendrogram.nodes import Nodes
-from .axes import branches_on, extent_in_points, new_axes, short, short_name, text_colour
+from .axes import OPPOSITE, branches_on, extent_in_points, new_axes, points_of, short, short_name, text_colour
 from .heights import Heights
 from .layout import Layout, layout, uppermost, with_clusters
 from .palette import BRANCHES, BRANCHES_ON_DARK, TRUNK, colours_of_nodes, different_neighbours
@@ -43,8 +43,7 @@ def draw_dendrogram(
     ax = new_axes(_figsize(tree.n_tips, upright)) if ax is None else ax
     on_background = dict(zip(BRANCHES, branches_on(ax), strict=True))
     colour = [on_background.get(c, c) for c in colour]
-    n_leaves = dendrogram.n_leaves
-    height = np.concatenate([np.zeros(n_leaves), dendrogram.Z[:, 2]])[tree.nodes]
+    n_leaves, height = dendrogram.n_leaves, tree.heights(dendrogram.Z)
     heights = Heights(scale, height[tree.nodes >= n_leaves])
     picture = _Picture(ax, tree, n_leaves, heights.drawn(height), colour, orientation)
     picture.set_up(heights)
@@ -61,22 +60,19 @@ def _figsize(n_tips: int, upright: bool) -> tuple[float, float]:
     return (10, 4.5) if upright else (7, min(max(4.5, 0.16 * n_tips + 1.0), 40))
 
 
-def _children(dendrogram: Dendrogram) -> Nodes:
-    return dendrogram.Z[:, :2].astype(np.int64)
-
-
 def _coloured(
     dendrogram: Dendrogram, max_leaves: int, n_clusters: int, clusters: Nodes | None
 ) -> tuple[Layout, list[str]]:
     """The layout of what is drawn, and the colour of each of its nodes."""
-    children = _children(dendrogram)
+    hierarchy = dendrogram._hierarchy
+    children, most = hierarchy.children, min(max_leaves, dendrogram.n_leaves)
     if clusters is None:
-        tree = layout(children, uppermost(children, min(max_leaves, dendrogram.n_leaves)))
+        tree = layout(children, uppermost(children, most))
         if n_clusters > tree.n_tips:  # the tips hold several clusters each
             return tree, [TRUNK] * len(tree.nodes)
         clusters = layout(children, uppermost(children, n_clusters)).tips
     else:
-        tree = layout(children, with_clusters(children, clusters, min(max_leaves, dendrogram.n_leaves)))
+        tree = layout(children, with_clusters(hierarchy, clusters, most))
     return tree, _colours(tree, dendrogram, clusters)
 
 
@@ -93,9 +89,8 @@ def _colours(tree: Layout, dendrogram: Dendrogram, clusters: Nodes) -> list[str]
 
 def colours_of_clusters(dendrogram: Dendrogram, clusters: Nodes, *, dark: bool = False) -> list[str]:
     """The colour of each of these nodes, as `draw_dendrogram` draws them."""
-    children = _children(dendrogram)
     in_order = np.argsort(dendrogram._hierarchy.first[clusters], kind="stable")
-    numbers = different_neighbours(colours_of_nodes(children, dendrogram.weights, clusters[in_order]))
+    numbers = different_neighbours(colours_of_nodes(dendrogram._hierarchy, dendrogram.weights, clusters[in_order]))
     palette = BRANCHES_ON_DARK if dark else BRANCHES
     colours = [""] * len(clusters)
     for cluster, number in zip(in_order.tolist(), numbers, strict=True):
@@ -119,9 +114,7 @@ class _Picture:
         self.upright = self.orientation in ("top", "bottom")
 
     def points(self, positions: Any, heights: Any) -> Floats:
-        """Positions along the tips and heights, as coordinates of the axes."""
-        pair = (positions, heights) if self.upright else (heights, positions)
-        return np.stack([np.asarray(part, dtype=np.float64) for part in pair], axis=-1)
+        return points_of(positions, heights, upright=self.upright)
 
     def set_up(self, heights: Heights) -> None:
         ax = self.ax
@@ -132,7 +125,7 @@ class _Picture:
         set_tips(-0.8, self.tree.n_tips - 0.2)
         low, high = heights.base, heights.top
         set_height(*((high, low) if self.orientation in ("bottom", "left") else (low, high)))
-        side = {"top": "bottom", "bottom": "top", "left": "right", "right": "left"}[self.orientation]
+        side = OPPOSITE[self.orientation]
         tips.set_ticks_position(side)
         tips.set_label_position(side)
         height.set_label_text("height")
@@ -177,7 +170,7 @@ class _Picture:
         if named < len(tips):
             axis.set_label_text("branches by name or by their points" if named else "points below each branch")
         labels = [_tip_label(names.get(tip), float(weights[tip]), folded=tip >= self.n_leaves) for tip in tips]
-        label_places(self.ax, labels, upright=self.upright)
+        _label_places(self.ax, labels, upright=self.upright)
 
     def name_merges(self, names: dict[int, str]) -> None:
         """Writes the names of merges beside the branch above them."""
@@ -215,17 +208,16 @@ class _Picture:
         draw(height, color=text_colour(), linewidth=0.8, linestyle=(0, (5, 4)), alpha=0.7, zorder=3)
 
 
-def label_places(ax: Axes, labels: list[str], *, upright: bool, positions: Any = None) -> None:
-    """Writes a label at each place of the axis of the tips, as large as they fit; none if that is too small to read."""
+def _label_places(ax: Axes, labels: list[str], *, upright: bool) -> None:
+    """Writes the labels of the tips as large as they fit; none if that is too small to read."""
     axis = ax.xaxis if upright else ax.yaxis
-    positions = np.arange(len(labels)) if positions is None else positions
     low, high = sorted(axis.get_view_interval())
     room = extent_in_points(ax)[0 if upright else 1] / (high - low)  # points between two places
     size = min(8.0, 0.95 * room)
     if size < 2.5:
-        labels, positions = [], []
+        labels = []
     turned = upright and (len(labels) > 16 or max(map(len, labels), default=0) * 0.62 * size > 0.95 * room)
-    axis.set_ticks(positions)
+    axis.set_ticks(range(len(labels)))
     axis.set_ticklabels(labels, rotation=90 if turned else 0, fontsize=size, parse_math=False)
     axis.set_tick_params(length=0)
 
@@ -251,7 +243,7 @@ def clusters_in_order(dendrogram: Dendrogram, max_leaves: int, n_clusters: int) 
     if n_clusters > min(max_leaves, n):
         return []
     tree, colour = _coloured(dendrogram, max_leaves, n_clusters, None)
-    children = _children(dendrogram)
+    children = dendrogram._hierarchy.children
     number = {node: place for place, node in enumerate(tree.nodes.tolist())}
     shown = []
     for top in layout(children, uppermost(children, n_clusters)).tips.tolist():

@@ -15,7 +15,7 @@ from ..names import HeightScale, Method, Metric
 from ..rows import is_table, rows_of_table
 from .axes import new_figure
 from .clustermap_drawing import Grid, names_of, strips_of
-from .summary import Job, Side, clustered, column_points, cut_side, in_given_order
+from .summary import Clustered, Job, Side, clustered, column_points, cut_side, in_given_order
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -238,8 +238,9 @@ def clustermap(
     if col_cluster or col_linkage is not None:
         points, column_metric = column_points(rows, metric, by_rows) if col_linkage is None else (rows.T, metric)
         by_columns = clustered(points, replace(job, metric=column_metric), col_linkage, "col")
-    across = _side(np.ascontiguousarray(lines.T), by_columns, as_count(max_columns, "max_columns", least=2))
-    values = np.ascontiguousarray(across.means(np.ascontiguousarray(lines.T)).T)
+    filled = lines[down.counts > 0]  # the others are NaN, and would hide which columns differ
+    across = _side(filled.T, by_columns, as_count(max_columns, "max_columns", least=2))
+    values = np.ascontiguousarray(across.means(lines.T).T)
     strips = (
         strips_of(row_colors, down, "row_colors", _keys(data, "index")),
         strips_of(col_colors, across, "col_colors", _keys(data, "columns")),
@@ -285,7 +286,7 @@ def _keys(data: Any, attribute: str) -> Any:
     return getattr(data, attribute) if hasattr(data, "reindex") else None
 
 
-def _side(rows: Floats, found: Any, max_branches: int) -> Side:
+def _side(rows: Floats, found: Clustered | None, max_branches: int) -> Side:
     return in_given_order(len(rows), max_branches) if found is None else cut_side(rows, found, max_branches)
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import Floats
-from .axes import extent_in_points, short_name, text_colour
+from .axes import extent_in_points, points_of, short_name, text_colour
 from .heights import Heights
 from .palette import BRANCHES, TRUNK
 from .summary import Side, most_frequent
@@ -173,7 +174,7 @@ class Grid:
             corner = grid[0, 0].subgridspec(2, 3, width_ratios=(1, 1.2, 3), height_ratios=(5, 1))
             self.cbar = figure.add_subplot(corner[0, 1])
         engine = figure.get_layout_engine()
-        if engine is not None and hasattr(engine, "set") and type(engine).__name__ == "ConstrainedLayoutEngine":
+        if type(engine).__name__ == "ConstrainedLayoutEngine":
             engine.set(w_pad=0.02, h_pad=0.02, wspace=0.0, hspace=0.0)
 
     def axes(self) -> tuple[Axes, Axes, Axes, Axes | None, Axes | None, Axes | None]:
@@ -216,22 +217,16 @@ class Grid:
             ax.tick_params(length=0)
 
     def draw_values(self, values: Floats, style: dict[str, Any], center: float | None, label: str) -> None:
-        if style.get("norm") is not None:  # it says where the colours begin and end
-            looks = {"rasterized": True} | {name: value for name, value in style.items() if value is not None}
-            self._draw_mesh(values, looks, label)
-            return
-        low = float(np.nanmin(values)) if style["vmin"] is None else style["vmin"]
-        high = float(np.nanmax(values)) if style["vmax"] is None else style["vmax"]
-        if center is not None:
-            reach = max(high - center, center - low) or 1.0
-            low, high = center - reach, center + reach
-        cmap = style["cmap"] or ("viridis" if center is None else "RdBu_r")
-        looks = {"rasterized": True} | style | {"cmap": cmap, "vmin": low, "vmax": high}
-        self._draw_mesh(values, looks, label)
-
-    def _draw_mesh(self, values: Floats, looks: dict[str, Any], label: str) -> None:
+        if style.get("norm") is None:  # else it says where the colours begin and end
+            low = float(np.nanmin(values)) if style["vmin"] is None else style["vmin"]
+            high = float(np.nanmax(values)) if style["vmax"] is None else style["vmax"]
+            if center is not None:
+                reach = max(high - center, center - low) or 1.0
+                low, high = center - reach, center + reach
+            cmap = style["cmap"] or ("viridis" if center is None else "RdBu_r")
+            style = style | {"cmap": cmap, "vmin": low, "vmax": high}
         ax = self.heatmap
-        image = ax.pcolormesh(self.x_edges, self.y_edges, values, **looks)
+        image = ax.pcolormesh(self.x_edges, self.y_edges, values, **({"rasterized": True} | style))
         ax.set_xlim(0, self.x_edges[-1])
         ax.set_ylim(self.y_edges[-1], 0)
         ax.spines[:].set_visible(False)
@@ -281,15 +276,11 @@ def _draw_tree(ax: Axes, side: Side, edges: Floats, scale: str, *, upright: bool
     if side.tree is None or side.Z is None:
         return
     tree, n_leaves = side.tree, len(side.Z) + 1
-    height = np.concatenate([np.zeros(n_leaves), side.Z[:, 2]])[tree.nodes]
+    height = tree.heights(side.Z)
     heights = Heights(scale, height[tree.nodes >= n_leaves])
     height = heights.drawn(height)
     x = tree.positions((edges[:-1] + edges[1:]) / 2)
-
-    def points(places: Any, levels: Any) -> Floats:
-        pair = (places, levels) if upright else (levels, places)
-        return np.stack([np.asarray(part, dtype=np.float64) for part in pair], axis=-1)
-
+    points = partial(points_of, upright=upright)
     left, right = tree.children.T
     top = height[tree.n_tips :]
     corners = [(x[left], height[left]), (x[left], top), (x[right], top), (x[right], height[right])]
@@ -309,13 +300,7 @@ def _draw_tree(ax: Axes, side: Side, edges: Floats, scale: str, *, upright: bool
     else:
         ax.set_xlim(heights.top, heights.base)
     _bare(ax)
-    (ax.yaxis if upright else ax.xaxis).set_minor_locator(_no_ticks())
-
-
-def _no_ticks() -> Any:
-    from matplotlib.ticker import NullLocator
-
-    return NullLocator()
+    ax.minorticks_off()
 
 
 def _write(axis: Any, names: list[str], edges: Floats, room: float, *, turned: bool) -> None:

@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import Floats
+from ..model.cluster_table import ClusterTable, standardised
 from .axes import extent_in_points, new_axes, short, short_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from ..model.cluster_table import ClusterTable
 
 _LARGEST_VALUE = 4.0  # standard deviations: the colours end here at the latest
 _CELL = (30.0, 11.0)  # the least size in points of a cell that shows its number
@@ -23,11 +22,9 @@ def draw_table(
     table: ClusterTable, ax: Axes | None, max_clusters: int, max_columns: int, colorbar: bool, style: dict[str, Any]
 ) -> Axes:
     """Draws the standardised centres: a row for each cluster, in the order of the dendrogram."""
-    standardised = np.divide(
-        table.center - table.mean, table.deviation, out=np.zeros_like(table.center), where=table.deviation > 0
-    )
-    clusters, columns = _clusters(table, max_clusters), _columns(table, standardised, max_columns)
-    values = standardised[np.ix_(clusters, columns)]
+    effects = standardised(table.center, table.mean, table.deviation)
+    clusters, columns = _clusters(table, max_clusters), _columns(table, effects, max_columns)
+    values = effects[np.ix_(clusters, columns)]
     ax = new_axes(_figsize(table, clusters, columns)) if ax is None else ax
     most = min(float(np.abs(values).max(initial=0.0)), _LARGEST_VALUE) or 1.0
     looks: dict[str, Any] = {"cmap": "RdBu_r", "vmin": -most, "vmax": most, "interpolation": "nearest"} | style
@@ -55,9 +52,9 @@ def _clusters(table: ClusterTable, most: int) -> NDArray[np.int64]:
     return order[np.isin(order, heaviest)]
 
 
-def _columns(table: ClusterTable, standardised: Floats, most: int) -> NDArray[np.int64]:
+def _columns(table: ClusterTable, effects: Floats, most: int) -> NDArray[np.int64]:
     """The columns in which the centres differ most, in their own order."""
-    spread = table.weight @ standardised**2
+    spread = table.weight @ effects**2
     chosen = np.lexsort((np.arange(len(spread)), -spread))[:most]
     return np.sort(chosen)
 

@@ -47,6 +47,10 @@ class Layout:
         """The nodes of the dendrogram at the tips, from left to right."""
         return self.nodes[self._hierarchy.leaf_order]
 
+    def heights(self, Z: Floats) -> Floats:
+        """The height of each node; leaves are at 0."""
+        return np.concatenate([np.zeros(len(Z) + 1), Z[:, 2]])[self.nodes]
+
     def positions(self, places: Floats | None = None) -> Floats:
         """Where each node is drawn: merges halfway between their children, the tips at `places` from left to right."""
         first = self.first[: self.n_tips]
@@ -80,21 +84,18 @@ def uppermost(children: Nodes, n_tips: int) -> Nodes:
     return np.arange(len(children) - (n_tips - 1), len(children))
 
 
-def with_clusters(children: Nodes, clusters: Nodes, n_tips: int) -> Nodes:
+def with_clusters(hierarchy: Hierarchy, clusters: Nodes, n_tips: int) -> Nodes:
     """The rows to draw so that no tip holds more than one cluster, and then the uppermost rows up to `n_tips` tips.
 
     If that takes more tips, these are the uppermost rows alone.
     """
-    m = len(children) + 1
-    parents = np.full(2 * m - 1, -1, dtype=np.int64)
-    parents[children] = m + np.arange(m - 1)[:, None]
+    m, parents = hierarchy.n_leaves, hierarchy.parents
     drawn = np.zeros(m - 1, dtype=bool)
     room = n_tips - 1
-    for cluster in clusters.tolist():
-        node = int(parents[cluster])
-        while node >= 0 and not drawn[node - m]:
+    for node in parents[clusters[clusters != hierarchy.root]].tolist():
+        while not drawn[node - m]:
             if not room:
-                return uppermost(children, n_tips)
+                return uppermost(hierarchy.children, n_tips)
             drawn[node - m] = True
             room -= 1
             node = int(parents[node])

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from ..checks import Floats
-from ..dendrogram.nodes import Nodes
+from ..dendrogram.nodes import Hierarchy, Nodes
 from .layout import Layout, layout, uppermost
 
 TRUNK = "#7a808a"
@@ -44,17 +42,15 @@ BRANCHES_ON_DARK = (
 _N = len(BRANCHES)
 
 
-def colours_of_nodes(children: Nodes, weights: Floats, nodes: Nodes) -> list[int]:
+def colours_of_nodes(hierarchy: Hierarchy, weights: Floats, nodes: Nodes) -> list[int]:
     """The number of the colour of each of these nodes, from 0 to 9.
 
     weights : of all nodes of the dendrogram
     """
-    m = len(children) + 1
-    parents = np.full(2 * m - 1, -1, dtype=np.int64)
-    parents[children] = m + np.arange(m - 1)[:, None]
-    above = parents[nodes]
-    lowest = int(above[above >= 0].min(initial=2 * m - 1)) - m  # merges below this row do not matter
-    top = layout(children, uppermost(children, m - lowest))
+    m = hierarchy.n_leaves
+    above = hierarchy.parents[nodes[nodes != hierarchy.root]]
+    lowest = int(above.min(initial=2 * m - 1)) - m  # merges below this row do not matter
+    top = layout(hierarchy.children, uppermost(hierarchy.children, m - lowest))
     colour = dict(zip(top.nodes.tolist(), _colours(top, weights), strict=True))
     return [colour[node] for node in nodes.tolist()]
 

@@ -13,7 +13,7 @@ from ..checks import Floats, as_choice
 from ..dendrogram.measured import checked_z
 from ..dendrogram.nodes import Nodes
 from ..names import Orientation
-from .axes import NO_MATPLOTLIB
+from .axes import NO_MATPLOTLIB, OPPOSITE, points_of
 from .layout import Layout, layout
 
 if TYPE_CHECKING:
@@ -322,14 +322,11 @@ class _Picture:
         set_heights(*((0, top) if orientation in ("top", "right") else (top, 0)))
         set_tips(0, _STEP * n_tips)
 
-    def _points(self, places: NDArray[Any], heights: NDArray[Any]) -> NDArray[Any]:
-        return np.stack([places, heights] if self.upright else [heights, places], axis=-1)
-
     def draw_links(self, links: _Links, colours: list[str], above: str) -> None:
         """One collection for each colour, as in scipy: a legend has an entry for each; `above` is drawn last."""
         from matplotlib.collections import LineCollection
 
-        corners: Any = self._points(links.icoord, links.dcoord)
+        corners: Any = points_of(links.icoord, links.dcoord, upright=self.upright)
         places: dict[str, list[int]] = {}
         for place, colour in enumerate(colours):
             places.setdefault(colour, []).append(place)
@@ -341,8 +338,7 @@ class _Picture:
         if labels is None or self.n_tips > _MOST_LABELS:
             axis.set_ticks([], labels=[])
             return
-        side = {"top": "bottom", "bottom": "top", "left": "right", "right": "left"}[self.orientation]
-        axis.set_ticks_position(side)
+        axis.set_ticks_position(OPPOSITE[self.orientation])
         axis.set_ticks(_STEP / 2 + _STEP * np.arange(self.n_tips))
         size = _by_number(self.n_tips, ((20, 12), (30, 10), (50, 8), (85, 6)), 5) if size is None else size
         if rotation is None:
@@ -360,7 +356,7 @@ class _Picture:
             np.full(count, height),
             np.zeros(count),
             units="xy",
-            offsets=self._points(places, heights),
+            offsets=points_of(places, heights, upright=self.upright),
             offset_transform=self.ax.transData,
             facecolors="k",
             alpha=0.5,

@@ -7,11 +7,13 @@ from ..linkage import heights_are_euclidean
 from ..model import AggregateModel
 from ..wording import parameter
 from . import numbers
+from .squares import rounding_of
 
 
 def accuracy_of(model: AggregateModel) -> list[str]:
     aggregated = bool(model.features_.sse.any())
-    return [_leaves(model, aggregated), _linkage(model, aggregated), *_labels(model, aggregated)]
+    rounding = rounding_of(model.dendrogram_.n_leaves)
+    return [_leaves(model, aggregated), _linkage(model, aggregated), *_labels(model, aggregated), *rounding]
 
 
 def linkage_name(model: AggregateModel) -> str:

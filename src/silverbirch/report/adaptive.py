@@ -78,8 +78,6 @@ def _add(payload: Payload, shown: Dendrogram, nodes: Nodes, options: dict[str, A
     payload.arrays[array] = Packed(np.asarray(nodes, dtype=np.uint32))
     payload.header["adaptive"].append(
         {
-            "method": options.get("method", "level"),
-            "min_size": options.get("min_size"),
             "label": f"{label}: {found}{noise_text}",
             "python": ", ".join(f"{name}={value!r}" for name, value in options.items()),
             "array": array,

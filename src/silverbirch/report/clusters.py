@@ -30,7 +30,7 @@ class Clusters:
     rows: float
     total: ClusterFeatures
     names: list[str]
-    clustered_units: bool = True  # else those of the rows before they were scaled or otherwise transformed
+    units: str
 
     @property
     def few_columns(self) -> bool:
@@ -56,11 +56,19 @@ class Clusters:
 
     def value(self, column: int, value: float) -> str:
         """The value, with enough digits to distinguish clusters."""
-        return numbers.number(value, self._decimals(column))
+        return numbers.number(value, decimals_of(float(self.table.deviation[column]), len(self.names)))
 
-    def _decimals(self, column: int) -> int | None:
-        spread = float(self.table.deviation[column])
-        return numbers.decimals_for(spread, digits=4 if self.few_columns else 3) if spread > 0 else None
+
+def decimals_of(deviation: float, n_columns: int) -> int | None:
+    """The decimals of the values of a column; None if the column is constant."""
+    return numbers.decimals_for(deviation, digits=4 if n_columns <= MOST_COLUMNS else 3) if deviation > 0 else None
+
+
+def units_of(original: Original | None) -> str:
+    """The units of centres; `original` takes them to those of the page."""
+    if original is None:
+        return "in the units that were clustered"
+    return "in the units before they were scaled or otherwise transformed"
 
 
 def are_embedding(names: list[str]) -> bool:
@@ -78,7 +86,7 @@ def clusters_of(model: AggregateModel, column_names: list[str] | None, original:
         raise ValueError(f"{len(column_names)} column names but the model has {width} columns: one for each is needed")
     total = leaves.total()
     rows = float(total.weight[0] if labelled is None else labelled.rows.sum())
-    return Clusters(table, rows, total, list(column_names or table.columns), original is None)
+    return Clusters(table, rows, total, list(column_names or table.columns), units_of(original))
 
 
 def cluster_table(clusters: Clusters, colours: dict[int, str]) -> Html:

@@ -12,7 +12,6 @@ from ..dendrogram import Dendrogram
 from ..dendrogram.nodes import Nodes
 from ..dendrogram.suggestion import Suggestion
 from ..model import AggregateModel
-from .accuracy import accuracy_of
 from .adaptive import add_ladder, add_own_cut
 from .clusters import Clusters, Original
 from .facts import add_facts, columns_of_clusters, columns_of_features, uppermost_nodes
@@ -20,10 +19,8 @@ from .packing import Packed
 from .payload import Payload, add_layout
 from .representatives import MOST_ROWS_OF_PAGE, Shown, add_representatives
 from .scatter import add_scatter
-from .squares import rounding_of
 from .texts import add_texts
 
-_VERSION = 1  # of the header, which the script checks
 _FEW_NODES = 500
 _MOST_NAME_LETTERS = 2_000_000
 
@@ -46,6 +43,14 @@ class Extras:
 NO_EXTRAS = Extras()
 
 
+def labelled_dendrogram(model: AggregateModel) -> Dendrogram:
+    """The dendrogram of a model, with the features of the rows by their labels where these are known.
+
+    So its numbers are those of the table of clusters.
+    """
+    return Dendrogram(model.linkage_matrix_, model._leaves(), names=model.dendrogram_.names)
+
+
 def report_payload(
     model: AggregateModel,
     dendrogram: Dendrogram,
@@ -54,14 +59,8 @@ def report_payload(
     original: Original | None = None,
     extras: Extras = NO_EXTRAS,
 ) -> Payload:
-    """dendrogram : that of the model, with the rows as they are labelled, where that is known"""
-    header = _header("report", title, dendrogram) | {
-        "rows": clusters.rows,
-        "weighted": clusters.weighted,
-        "method": model._made_by[0],
-        "what": [*accuracy_of(model), *rounding_of(dendrogram.n_leaves)],
-        "python": {"object": "model"},
-    }
+    """dendrogram : the labelled_dendrogram of the model"""
+    header = _header("model", title, dendrogram) | {"weighted": clusters.weighted}
     payload = Payload(header)
     add_layout(payload, dendrogram, model.features_.weight)
     nodes = add_facts(payload, dendrogram, model.dendrogram_, columns_of_clusters(clusters, original))
@@ -103,14 +102,11 @@ def _add_extras(payload: Payload, dendrogram: Dendrogram, nodes: Nodes, extras: 
         }
 
 
-def _header(kind: str, title: str, dendrogram: Dendrogram) -> dict[str, Any]:
+def _header(object_: str, title: str, dendrogram: Dendrogram) -> dict[str, Any]:
+    """object_ : the name of what is cut in the Python code that a page shows"""
     return {
-        "version": _VERSION,
         "title": title,
-        "kind": kind,
-        "rows": float(dendrogram.weights[-1]),
         "weighted": False,
-        "method": None,
         "columns": [],
         "units": "",
         "embedding": False,
@@ -122,8 +118,7 @@ def _header(kind: str, title: str, dendrogram: Dendrogram) -> dict[str, Any]:
         "representatives": None,
         "texts": None,
         "facts": {"nodes": 0, "complete_to": 0},
-        "python": {"object": "dendrogram"},
-        "what": [],
+        "python": {"object": object_},
     }
 
 

@@ -10,9 +10,8 @@ from ..checks import Floats
 from ..dendrogram import Dendrogram
 from ..dendrogram.nodes import Nodes
 from ..features import ClusterFeatures
-from ..model.cluster_table import column_deviation
-from . import numbers
-from .clusters import MOST_COLUMNS, Clusters, Original, are_embedding
+from ..model.cluster_table import column_deviation, standardised
+from .clusters import MOST_COLUMNS, Clusters, Original, are_embedding, decimals_of, units_of
 from .packing import Packed
 from .payload import Payload
 from .squares import ROUNDED_FROM, rounded
@@ -40,20 +39,19 @@ class Columns:
         return are_embedding(self.names)
 
     def described(self) -> list[dict[str, object]]:
-        digits = 4 if len(self.names) <= MOST_COLUMNS else 3
         return [
             {
                 "name": name,
                 "mean": mean,
                 "deviation": deviation,
-                "decimals": numbers.decimals_for(deviation, digits) if deviation > 0 else None,
+                "decimals": decimals_of(deviation, len(self.names)),
             }
             for name, mean, deviation in zip(self.names, self.mean.tolist(), self.deviation.tolist(), strict=True)
         ]
 
     def standardised(self, means: Floats) -> Floats:
         shown = means if self.convert is None else np.asarray(self.convert(means), dtype=np.float64)
-        return np.divide(shown - self.mean, self.deviation, out=np.zeros_like(shown), where=self.deviation > 0)
+        return standardised(shown, self.mean, self.deviation)
 
 
 def columns_of_clusters(clusters: Clusters, original: Original | None) -> Columns:
@@ -84,13 +82,10 @@ def add_facts(payload: Payload, dendrogram: Dendrogram, absorbed: Dendrogram, co
     z = columns.standardised(means).astype(np.float32)
     payload.arrays["fact_node"] = Packed(nodes.astype(np.uint32))
     payload.arrays["fact_z"] = Packed(z if few else rounded(z, _BITS))
-    units = "in the units that were clustered"
-    if columns.convert is not None:
-        units = "in the units before they were scaled or otherwise transformed"
     payload.header |= {
         "columns": columns.described(),
         "embedding": columns.are_embedding,
-        "units": f"Means are {units}.",
+        "units": f"Means are {units_of(columns.convert)}.",
         "facts": {"nodes": len(nodes), "complete_to": k},
     }
     return nodes

@@ -100,6 +100,8 @@ def _names_of_columns(rows: Any, show: Any) -> list[str] | None:
         there: Sequence[str] = rows.kept
     elif is_frame(rows):
         there = [str(name) for name in rows.columns]
+    elif is_arrow(rows):
+        there = rows.schema.names
     elif is_path(rows) or are_paths(rows):
         return list(names)  # a text for each row of a file would be a column of the file
     else:

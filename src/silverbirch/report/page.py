@@ -15,7 +15,7 @@ from ..storage.atomic import check_free, new_file
 from . import numbers
 from .accuracy import accuracy_of, linkage_name
 from .clusters import MOST_CLUSTERS, Clusters, Original, cluster_table, clusters_of
-from .contents import NO_EXTRAS, Extras, dendrogram_payload, report_payload
+from .contents import NO_EXTRAS, Extras, dendrogram_payload, labelled_dendrogram, report_payload
 from .given import extras_of_dendrogram, extras_of_model
 from .layout import figure, page, scrolling
 from .markup import Html, joined, tag
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from ..dendrogram.suggestion import Suggestion
 
+_EXACT = "What is exact"
 _STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
 
 
@@ -67,8 +68,8 @@ def write_report(
     inverse_transform : function, default None
         Takes an array of centres, returns them in the units to show; None for that of the pipeline.
     rows : array (n, d), data frame, path or RowSource, default None
-        The rows, as `fit` takes them; read once to find those that stand for each branch. A data frame or a file may
-        have more columns than the model.
+        The rows, as `fit` takes them, to find those that stand for each branch. A data frame or a file may have more
+        columns than the model. A file is read again for the columns to show.
     show : str, list, array or dict, default None
         What to show of the rows that stand for a branch: one text or image for each row, the name of a column of
         `rows` or a list of names, or a dict of several such lists. Images are bytes of PNG, JPEG, GIF or WebP, arrays
@@ -121,8 +122,7 @@ def report_page(
     extras: Extras = NO_EXTRAS,
 ) -> str:
     clusters = clusters_of(model, column_names, original)
-    # Its weights and its curve are those of the rows by their labels, as in the table of clusters.
-    dendrogram = Dendrogram(model.linkage_matrix_, model._leaves(), names=model.dendrogram_.names)
+    dendrogram = labelled_dendrogram(model)
     sections = {"Dendrogram": _dendrogram(model, dendrogram)}
     if dendrogram.n_leaves > 1:
         at_level = model._is_cut and not model._cut_options
@@ -130,15 +130,14 @@ def report_page(
         sections["Number of clusters"] = curve if model._is_cut else joined(_how_to_cut(), curve)
     if model._is_cut:
         sections["Clusters"] = _clusters(clusters, _colours(model))
-    sentences = [*accuracy_of(model), *rounding_of(dendrogram.n_leaves)]
-    sections["What is exact"] = tag("ul", *(tag("li", sentence) for sentence in sentences))
+    sections[_EXACT] = _listed(accuracy_of(model))
     if record:
         sections["Run"] = scrolling(tag("div", record_tables(record), class_="record"), "Record of the run")
     lead = joined(_summary(model, clusters), _key_figures(model, clusters))
     payload = None
     if dendrogram.n_leaves > 1:  # else there is nothing to explore
         payload = report_payload(model, dendrogram, clusters, title, original, extras)
-    return page(title, lead, sections, payload, lasting=("What is exact", "Run"))
+    return page(title, lead, sections, payload, lasting=(_EXACT, "Run"))
 
 
 def dendrogram_page(
@@ -154,6 +153,8 @@ def dendrogram_page(
     sections = {"Dendrogram": _plain_tree(dendrogram)}
     if dendrogram.features is not None and dendrogram.n_leaves > 1:
         sections["Number of clusters"] = _curve(dendrogram, None)
+        if rounding := rounding_of(dendrogram.n_leaves):
+            sections[_EXACT] = _listed(rounding)
     leaves = numbers.counted(dendrogram.n_leaves, "leaf", "leaves")
     payload = None
     if dendrogram.n_leaves > 1:
@@ -162,7 +163,7 @@ def dendrogram_page(
         payload = dendrogram_payload(dendrogram, title, names, extras)
     points = float(dendrogram.weights[-1])
     lead = f"{leaves}." if points == dendrogram.n_leaves else f"{leaves}, {numbers.count(points)} points."
-    return page(title, tag("p", lead, class_="lead"), sections, payload)
+    return page(title, tag("p", lead, class_="lead"), sections, payload, lasting=(_EXACT,))
 
 
 # -- the head of the page
@@ -273,6 +274,10 @@ def _curve(dendrogram: Dendrogram, k: int | None) -> Html:
     )
 
 
+def _listed(sentences: list[str]) -> Html:
+    return tag("ul", *(tag("li", sentence) for sentence in sentences))
+
+
 def _explained(sse: float, whole: float) -> str:
     """The share of the sum of squares that the clusters explain; rounding can make it slightly negative for k = 1."""
     return numbers.percent(max(0.0, 1 - sse / whole)) if whole > 0 else "–"
@@ -302,14 +307,11 @@ def _clusters(clusters: Clusters, colours: dict[int, str]) -> Html:
         rest = float(clusters.table.weight[MOST_CLUSTERS:].sum() / clusters.total.weight[0])
         sentences.append(f"{k - MOST_CLUSTERS:,} smaller clusters, {numbers.percent(rest)} of the rows, are not shown.")
     sentences.append("rmsd is the root mean squared distance of a cluster's rows to its centre.")
-    units = "in the units that were clustered"
-    if not clusters.clustered_units:
-        units = "in the units before they were scaled or otherwise transformed"
     if clusters.few_columns:
-        sentences.append(f"The columns to the right are the coordinates of the centre, {units}.")
+        sentences.append(f"The columns to the right are the coordinates of the centre, {clusters.units}.")
     elif not clusters.embedding:
         sentences.append(
             f"Of {columns:,} columns those are named in which the centre is farthest from the mean of all rows, with "
-            f"its value, {units}, and, in brackets, the difference in standard deviations of the column."
+            f"its value, {clusters.units}, and, in brackets, the difference in standard deviations of the column."
         )
     return joined(tag("p", " ".join(sentences)), scrolling(cluster_table(clusters, colours), "Clusters"))

@@ -9,7 +9,7 @@ from ..dendrogram import Dendrogram
 from ..dendrogram.suggestion import Suggestion
 from ..model import AggregateModel
 from .clusters import Original, clusters_of
-from .contents import dendrogram_payload, report_payload
+from .contents import dendrogram_payload, labelled_dendrogram, report_payload
 from .given import extras_of_dendrogram, extras_of_model
 from .pipelines import parts_of
 
@@ -63,6 +63,8 @@ def explore(
         anywidget is not installed.
     TypeError
         `model` is none of these.
+    ValueError
+        There is only one leaf, or there are not as many values to show, coordinates or column names as needed.
 
     Examples
     --------
@@ -79,12 +81,18 @@ def explore(
         raise ImportError("explore needs anywidget: pip install 'silverbirch[widget]'") from None
     names = None if column_names is None else list(column_names)
     if isinstance(model, Dendrogram):
+        _require_merges(model)
         extras = extras_of_dendrogram(model, show, coordinates, suggest)
         return Explorer(model, dendrogram_payload(model, title, names, extras))
     last, known_names, known_inverse = parts_of(model)
+    _require_merges(last.dendrogram_)
     original = inverse_transform or known_inverse
     clusters = clusters_of(last, known_names if names is None else names, original)
-    dendrogram = Dendrogram(last.linkage_matrix_, last._leaves(), names=last.dendrogram_.names)
     extras = extras_of_model(model, last, rows, show, coordinates, suggest)
-    payload = report_payload(last, dendrogram, clusters, title, original, extras)
+    payload = report_payload(last, labelled_dendrogram(last), clusters, title, original, extras)
     return Explorer(last.dendrogram_, payload, extras.leaf_of_row)
+
+
+def _require_merges(dendrogram: Dendrogram) -> None:
+    if dendrogram.n_leaves < 2:
+        raise ValueError("the dendrogram has only one leaf: there is nothing to explore without two different rows")
