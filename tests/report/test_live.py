@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import silverbirch as sb
 from html_pages import EVIL, Page
 from payloads import of_page, without_pictures  # noqa: F401
+from silverbirch.plot.palette import BRANCHES, BRANCHES_ON_DARK
 from silverbirch.report import live
 from silverbirch.report.layout import page as whole_page
 from silverbirch.report.markup import Html
@@ -20,7 +21,7 @@ from silverbirch.report.packing import Packed
 from silverbirch.report.page import dendrogram_page, report_page
 from silverbirch.report.payload import Payload
 
-# Whatever ends an element, a string, a comment or a policy, beside any other text.
+# Any text, and texts that would end an element, a string, a comment or a policy if they were not escaped.
 NASTY = ["</script><script>alert(1)</script>", "<!--", "-->", "<script>", "]]>", "'; script-src *", '"', "\u2028", EVIL]
 texts = st.one_of(st.text(), st.sampled_from(NASTY), st.tuples(st.text(), st.sampled_from(NASTY)).map("".join))
 
@@ -117,3 +118,10 @@ def test_a_script_that_would_end_its_element_is_refused(end, monkeypatch):
     with pytest.raises(ValueError, match="would end it"):
         live.script()
     live.script.cache_clear()
+
+
+def test_the_colours_of_branches_are_those_of_plots():
+    style = live.style()
+    for colours, part in zip((BRANCHES, BRANCHES_ON_DARK), style.split("prefers-color-scheme: dark", 1), strict=True):
+        found = dict(re.findall(r"--branch-(\d+): (#\w{6});", part))
+        assert found == {str(number): colour for number, colour in enumerate(colours)}

@@ -105,24 +105,29 @@ def _as_column(column: Any, d: int) -> int:
 
 
 def principal_axes(features: ClusterFeatures) -> tuple[Floats, tuple[float, float]]:
-    """The weighted means along their first two principal axes, and the share of their variance in each.
-
-    The sign of an axis is such that its largest component is positive.
-    """
+    """The weighted means along their first two principal axes, and the share of their variance in each."""
     centred = features.mean - features.total().mean
     scaled = np.sqrt(features.weight)[:, None] * centred
-    if scaled.shape[1] <= scaled.shape[0]:
-        values, vectors = np.linalg.eigh(scaled.T @ scaled)
-        values, vectors = values[::-1], vectors[:, ::-1]
+    axes, (first, second) = directions_of(scaled)
+    whole = float(np.einsum("ij,ij->", scaled, scaled)) or 1.0
+    return centred @ axes, (first / whole, second / whole)
+
+
+def directions_of(centred: Floats) -> tuple[Floats, list[float]]:
+    """The first two principal axes of centred rows, as columns, and the sums of squares along them.
+
+    The sign of an axis is such that its largest component is positive, so that a picture is always the same.
+    """
+    if centred.shape[1] <= centred.shape[0]:
+        squares, vectors = np.linalg.eigh(centred.T @ centred)
+        squares, vectors = squares[::-1], vectors[:, ::-1]
     else:
-        _, lengths, rows = np.linalg.svd(scaled, full_matrices=False)
-        values, vectors = lengths**2, rows.T
-    axes, first = vectors[:, :2], values[:2]
-    if axes.shape[1] < 2:  # a single feature
+        _, lengths, rows = np.linalg.svd(centred, full_matrices=False)
+        squares, vectors = lengths**2, rows.T
+    axes, first = vectors[:, :2], np.maximum(squares[:2], 0)
+    if axes.shape[1] < 2:  # a single row
         axes, first = np.column_stack([axes, np.zeros(len(axes))]), np.append(first, 0.0)
-    axes = axes * np.where(axes[np.abs(axes).argmax(axis=0), [0, 1]] < 0, -1, 1)
-    whole = float(np.maximum(values, 0).sum()) or 1.0
-    return centred @ axes, (float(max(first[0], 0)) / whole, float(max(first[1], 0)) / whole)
+    return axes * np.where(axes[np.abs(axes).argmax(axis=0), [0, 1]] < 0, -1, 1), first.tolist()
 
 
 def _areas(weight: Floats, ax: Axes) -> Floats:

@@ -9,13 +9,14 @@ import numpy as np
 from ..checks import Floats
 from ..dendrogram import Dendrogram
 from ..dendrogram.nodes import Nodes, above
+from ..plot.scatter import directions_of
 from . import numbers
 from .facts import means_of
 from .packing import Packed
 from .payload import Payload
 
 MOST_POINTS = 25_000
-_MOST_COLUMNS_OF_COVARIANCE = 200
+_MOST_EXACT = 1000  # columns or means whose axes are computed exactly, in about two seconds
 _STEPS = 65_535  # coordinates are whole numbers up to this
 
 
@@ -48,26 +49,23 @@ def add_scatter(payload: Payload, dendrogram: Dendrogram, places: Floats | None)
 def principal_places(dendrogram: Dendrogram, nodes: Nodes) -> tuple[Floats, list[float]]:
     """The coordinates of nodes along the first two principal axes of their weighted means.
 
-    Also returns the shares of the variance of all rows. The largest entry of an axis is positive, so that the picture
-    is always the same.
+    Also returns the shares of the variance of all rows. Of many means of many columns the axes are approximate.
     """
     weight = dendrogram.weights[nodes]
     total = dendrogram._known_features().total()
     centred = means_of(dendrogram, nodes) - total.mean[0]
     centred[weight == 0] = 0  # no row is labelled to them
     weighted = np.sqrt(weight)[:, None] * centred
-    if centred.shape[1] <= _MOST_COLUMNS_OF_COVARIANCE:
-        squares, vectors = np.linalg.eigh(weighted.T @ weighted)
-        squares, axes = squares[:-3:-1], vectors.T[:-3:-1]
-    else:
+    if min(weighted.shape) > _MOST_EXACT:
         from sklearn.utils.extmath import randomized_svd
 
-        _, lengths, axes = randomized_svd(weighted, 2, random_state=0)
-        squares = lengths**2
-    largest = np.take_along_axis(axes, np.abs(axes).argmax(axis=1)[:, None], axis=1)
-    axes = axes * np.where(largest < 0, -1, 1)
+        basis = randomized_svd(weighted, 10, random_state=0)[2].T
+        within, squares = directions_of(weighted @ basis)
+        axes = basis @ within
+    else:
+        axes, squares = directions_of(weighted)
     sse = float(total.sse[0]) or 1.0
-    return centred @ axes.T, [min(1.0, max(0.0, square / sse)) for square in squares.tolist()]
+    return centred @ axes, [min(1.0, square / sse) for square in squares]
 
 
 def _mean_places(dendrogram: Dendrogram, tips: Nodes, places: Floats) -> Floats:
