@@ -2,6 +2,7 @@
 
 import base64
 import io
+import sys
 
 import numpy as np
 import pandas as pd
@@ -307,3 +308,10 @@ def test_texts_of_rows_end_where_they_are_too_many_for_a_page(tmp_path, monkeypa
     monkeypatch.setattr("silverbirch.report.texts.MOST_ROWS_OF_PAGE", 399)
     texts, _ = texts_of(tmp_path / "page.html", model, **given)
     assert texts is None
+
+
+def test_pictures_without_pillow_say_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    with pytest.raises(ImportError, match="pictures need Pillow: pip install pillow"):
+        shown_columns([[np.zeros((8, 8), np.uint8)]])
+    assert shown_columns([["a text"]]) == (["text"], [["a text"]])

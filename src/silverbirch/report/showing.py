@@ -80,11 +80,10 @@ def _picture(value: Any) -> str | None:
 
 
 def _from_bytes(data: bytes) -> str | None:
-    from PIL import Image, UnidentifiedImageError
-
+    pillow = _pillow()
     try:
-        return _uri(Image.open(io.BytesIO(data)))
-    except (UnidentifiedImageError, OSError, ValueError, Image.DecompressionBombError):
+        return _uri(pillow.open(io.BytesIO(data)))
+    except (OSError, ValueError, pillow.DecompressionBombError):
         return None
 
 
@@ -96,9 +95,15 @@ def _from_array(array: np.ndarray[Any, Any]) -> str | None:
         array = array[:, :, 0]
     if array.ndim != 2 and not (array.ndim == 3 and array.shape[2] in (3, 4)):
         return None
-    from PIL import Image
+    return _uri(_pillow().fromarray(np.ascontiguousarray(array)))
 
-    return _uri(Image.fromarray(np.ascontiguousarray(array)))
+
+def _pillow() -> Any:
+    try:
+        from PIL import Image
+    except ImportError:
+        raise ImportError("pictures need Pillow: pip install pillow") from None
+    return Image
 
 
 def _uri(picture: Image) -> str:
