@@ -50,7 +50,7 @@ def test_demo_draws_two_pictures_and_reports_what_it_printed(demo):
 def test_demo_writes_the_page_of_the_same_clusters(demo):
     header, arrays = of_page((demo[0] / "report.html").read_text(encoding="utf-8"))
     assert header["cut"] == {"k": 50}
-    assert header["rows"] == arrays["weight"].sum() == 20_000
+    assert arrays["weight"].sum() == 20_000
 
 
 def test_demo_gives_the_same_labels_for_the_same_seed(demo, tmp_path):
