@@ -217,6 +217,7 @@ def test_a_click_on_the_curve_chooses_k(visit, report):
     for key, expected in [("ArrowRight", 7), ("ArrowLeft", 6), ("End", report.leaves), ("Home", 1)]:
         slider.press(key)
         assert page.evaluate(STATE)["cut"] == {"k": expected}
+    page.evaluate(SETTLED)  # panels above may change their height until then
     box = slider.bounding_box()
     page.mouse.click(box["x"] + 0.6 * box["width"], box["y"] + box["height"] / 2)
     assert 3 < page.evaluate(STATE)["cut"]["k"] < 60

@@ -71,7 +71,7 @@ def test_rows_that_need_nothing_are_not_copied():
 
 @pytest.mark.parametrize(
     ("value", "words"),
-    [(np.nan, ["missing", "row 129", "column 2", "--missing"]), (np.inf, ["infinite", "row 129", "column 2"])],
+    [(np.nan, ["missing", "row 129", "column 2", "(missing)"]), (np.inf, ["infinite", "row 129", "column 2"])],
 )
 def test_a_value_that_cannot_be_used_is_named_by_row_and_column(value, words):
     X = table()

@@ -15,6 +15,7 @@ from .. import _core
 from ..checks import Floats, Rows, as_choice
 from ..directions import METRICS, no_direction, without_direction
 from ..rows import Chunk, RowSource
+from ..wording import parameter
 from .statistics import ColumnStatistics, column_name
 
 MISSING = ("error", "drop", "mean")
@@ -59,8 +60,8 @@ class Preparation:
 
     def from_metadata(self, source: RowSource) -> Preparation:
         """This preparation with the extremes of the columns from the metadata of the files, if they have them."""
-        if self.scale != "minmax" or self.missing != "error":  # a dropped row may hold an extreme
-            return self
+        if self.scale != "minmax" or self.missing != "error" or not self.needs_statistics:
+            return self  # with dropped rows, one of them may hold an extreme
         extremes = source.extremes()
         return self if extremes is None else self._scaled_by_extremes(*extremes)
 
@@ -122,7 +123,8 @@ class Preparation:
         _refuse(np.isinf(rows), "is infinite", "leave that row out", chunk, source)
         _refuse(large, f"is beyond {_LARGEST:g}", "rescale it, or leave that row out", chunk, source)
         if self.missing == "error":
-            _refuse(absent, "is missing", "drop such rows or fill in the column's mean (--missing)", chunk, source)
+            remedy = f"drop such rows or fill in the column's mean ({parameter('missing')})"
+            _refuse(absent, "is missing", remedy, chunk, source)
         if self.missing == "drop":
             return replace(_without(chunk, np.any(absent, axis=1)), checked=True)
         if self.fill is None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 from ..checks import Floats
+from ..wording import parameter
 from .exact_sums import SMALLEST, Sums, exact_sums
 
 _LARGEST = _core.LARGEST_COORDINATE
@@ -89,7 +90,8 @@ class ColumnStatistics:
     def checked(self, names: tuple[str, ...] | None) -> ColumnStatistics:
         """Returns itself; raises ValueError if there are no rows, or a column has no value."""
         if self.weight == 0:
-            raise ValueError("no row is left: each one has a missing value; fill them (--missing mean)")
+            remedy = f"fill them ({parameter('missing', 'mean')})"
+            raise ValueError(f"no row is left: each one has a missing value; {remedy}")
         empty = [number for number, weight in enumerate(self.sums.weights) if weight == 0]
         if empty:
             raise ValueError(f"{column_name(names, empty[0])} has no value in any row: leave that column out")
