@@ -69,6 +69,25 @@ def test_any_values_and_arrays_come_back(tmp_path_factory, state, arrays):
     assert_same_arrays(same, arrays)
 
 
+@settings(deadline=None, max_examples=60)
+@given(st.dictionaries(st.text(), json_values), st.dictionaries(names, any_array, max_size=4))
+def test_packed_bytes_are_those_of_the_file_and_come_back_without_one(tmp_path_factory, state, arrays):
+    path = tmp_path_factory.mktemp("any") / "any.sb"
+    container.write(path, "thing", state, arrays)
+    data = container.packed("thing", state, arrays)
+    assert data == path.read_bytes()
+    kind, again, same = container.unpacked(data, "the message")
+    assert (kind, again) == ("thing", state)
+    assert_same_arrays(same, arrays)
+
+
+def test_unpacked_arrays_may_be_changed_without_a_change_of_the_bytes():
+    data = container.packed("thing", STATE, ARRAYS)
+    copy = bytes(bytearray(data))
+    container.unpacked(data, "the message")[2]["mean"][:] = 7.0
+    assert data == copy
+
+
 def test_the_package_safetensors_reads_our_files(path):
     container.write(path, "thing", STATE, ARRAYS)
     assert_same_arrays(load_file(path), ARRAYS)
@@ -328,3 +347,13 @@ def test_a_file_of_another_kind_is_refused(path):
     container.write(path, "forest", {}, {})
     with pytest.raises(sb.ModelFileError, match=r"any.sb holds a forest, not a tree"):
         container.read(path, "tree")
+
+
+def test_packed_bytes_that_are_not_whole_are_refused_by_their_label():
+    data = container.packed("thing", {"k": 5}, {"a": np.array([0.5, 1.5])})
+    for broken in (b"", data[:-1], data + b"\0", data[:-1] + b"\1", b"anything"):
+        with pytest.raises(sb.ModelFileError, match="the message is not a whole silverbirch file"):
+            container.unpacked(broken, "the message")
+    newer = data.replace(b'"version":"3"', b'"version":"4"', 1)
+    with pytest.raises(sb.ModelFileError, match="the message has format 4"):
+        container.unpacked(newer, "the message")

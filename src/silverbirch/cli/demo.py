@@ -18,7 +18,14 @@ def demo(
     seed: Annotated[int, typer.Option(metavar="NUMBER", help="Seed of the random data.")] = 0,
     out: Annotated[
         Path,
-        typer.Option("--out", "-o", metavar="FOLDER", rich_help_panel=options.OUTPUT, help="Folder for the results."),
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FOLDER",
+            parser=options.as_local_place,
+            rich_help_panel=options.OUTPUT,
+            help="Folder for the results.",
+        ),
     ] = Path("demo-output"),
     force: options.Force = False,
 ) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,22 +14,23 @@ from ..model import AggregateModel
 from ..pipeline.provenance import RunState
 from ..pipeline.shared_preparation import KIND as PREPARATION
 from ..pipeline.shared_preparation import SharedPreparation
+from ..remote import Place, size_of
 from ..storage import container
 from ..storage.checkpoint import KIND as CHECKPOINT
 from ..storage.loading import restored
 from ..tree import CFTree
 
 
-def file_facts(path: Path) -> dict[str, Any]:
+def file_facts(path: Place) -> dict[str, Any]:
     kind, state, arrays = container.read(path)
-    facts: dict[str, Any] = {"holds": kind, "bytes": path.stat().st_size}
+    facts: dict[str, Any] = {"holds": kind, "bytes": size_of(path)}
     try:
         return facts | _of_kind(path, kind, state, arrays)
     except (AttributeError, KeyError, TypeError) as error:
         raise ModelFileError(f"{path} has no valid content: {container.one_line(error)}") from None
 
 
-def _of_kind(path: Path, kind: str, state: dict[str, Any], arrays: container.Arrays) -> dict[str, Any]:
+def _of_kind(path: Place, kind: str, state: dict[str, Any], arrays: container.Arrays) -> dict[str, Any]:
     if kind == CHECKPOINT:
         identity = state["identity"]
         known = {"written by": f"silverbirch {state['silverbirch']}", "input": [f["name"] for f in identity["input"]]}

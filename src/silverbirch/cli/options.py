@@ -11,6 +11,7 @@ from ..dendrogram.cuts import CUT_METHODS
 from ..directions import METRICS
 from ..pipeline.labels import SUFFIXES
 from ..pipeline.preparation import MISSING, SCALES
+from ..remote import Place, is_remote, place
 from ..rows.parsing import as_comment, as_decimal, as_encoding, as_separator
 from ..rows.paths import check_format
 from .wording import in_options
@@ -39,6 +40,23 @@ def _choice(
         *names, callback=checked, autocompletion=completed, metavar="NAME", rich_help_panel=panel,
         show_default=default, help=f"{text} One of {', '.join(choices)}.",
     )  # fmt: skip
+
+
+def as_place(given: str) -> Place:
+    """The place of a file, on this machine or another."""
+    try:
+        return place(given)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+def as_local_place(given: str) -> Path:
+    """The place of a file on this machine."""
+    if is_remote(given):
+        raise typer.BadParameter(
+            f"{given} is on another machine, but this file is locked and written again and again: name a local one"
+        )
+    return Path(given)
 
 
 def _parsed(parse: Callable[[str], Any]) -> Callable[[str | None], Any]:
@@ -239,9 +257,10 @@ Projection = Annotated[
     ),
 ]
 Prepare = Annotated[
-    Path | None,
+    Place | None,
     typer.Option(
         metavar="FILE",
+        parser=as_place,
         rich_help_panel=INPUT,
         help="Prepare rows as this file of `silverbirch prepare` says: its columns, --missing, --scale, --metric.",
     ),
@@ -294,11 +313,12 @@ Distance = Annotated[
 ]
 Absorption = Annotated[str | None, _choice(ABSORPTIONS, ("--absorption",), TREE, "The size that --threshold bounds.")]
 Refine = Annotated[
-    int,
+    int | None,
     typer.Option(
         metavar="PASSES",
         min=0,
         rich_help_panel=TREE,
+        show_default="0, or 1 with --dask or --spark",
         help="So many more passes over the input improve the features: each counts every row in its nearest feature.",
     ),
 ]
@@ -317,6 +337,22 @@ Jobs = Annotated[
         "--jobs", "-j", metavar="NUMBER", rich_help_panel=RUN, help="Number of threads; -1 for one on each core."
     ),
 ]
+Dask = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SCHEDULER", rich_help_panel=RUN,
+        help="Let the workers of a Dask cluster do it, each with some of the files: the address of its scheduler, or "
+        "local to start one here.",
+    ),
+]  # fmt: skip
+Spark = Annotated[
+    str | None,
+    typer.Option(
+        metavar="MASTER", rich_help_panel=RUN,
+        help="Let the executors of Spark do it, each with some of the files: its master, such as spark://host:7077, "
+        "yarn or local[4].",
+    ),
+]  # fmt: skip
 Labels = Annotated[
     str | None,
     typer.Option(
@@ -341,32 +377,40 @@ Keep = Annotated[
     ),
 ]  # fmt: skip
 Model = Annotated[
-    Path | None,
+    Place | None,
     typer.Option(
         metavar="FILE",
+        parser=as_place,
         rich_help_panel=OUTPUT,
         help="Write the model, for `cut`, `report`, `info` and silverbirch.load.",
     ),
 ]
 Page = Annotated[
-    Path | None,
-    typer.Option("--report", metavar="FILE", rich_help_panel=OUTPUT, help="Write a report as one HTML file."),
+    Place | None,
+    typer.Option(
+        "--report", metavar="FILE", parser=as_place, rich_help_panel=OUTPUT, help="Write a report as one HTML file."
+    ),
 ]
 RecordFile = Annotated[
-    Path | None,
+    Place | None,
     typer.Option(
         "--record",
         metavar="FILE",
+        parser=as_place,
         rich_help_panel=OUTPUT,
         help="Write a record of the run as JSON: counts, times, versions.",
     ),
 ]
-Out = Annotated[Path, typer.Option("--out", "-o", metavar="FILE", rich_help_panel=OUTPUT, help="The file to write.")]
+Out = Annotated[
+    Place,
+    typer.Option("--out", "-o", metavar="FILE", parser=as_place, rich_help_panel=OUTPUT, help="The file to write."),
+]
 Force = Annotated[bool, typer.Option("--force", rich_help_panel=OUTPUT, help="Overwrite existing files.")]
 CheckpointFile = Annotated[
     Path | None,
     typer.Option(
         "--checkpoint",
+        parser=as_local_place,
         metavar="FILE",
         rich_help_panel=RUN,
         help="Store the state of the run in this file. The same command resumes a run that was killed.",

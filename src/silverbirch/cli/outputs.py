@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..pipeline.labels import LabelTarget
 from ..plot import check_drawing
+from ..remote import Place, same_place
 from ..rows import RowSource
 from ..storage.atomic import check_free
 from ..storage.journal import Journal
@@ -21,7 +21,7 @@ class Outputs:
     Raises ValueError if a name does not fit what the file is to hold.
     """
 
-    paths: dict[str, Path | None]
+    paths: dict[str, Place | None]
     force: bool
     labels: LabelTarget | None = None
     kept: tuple[str, ...] = ()  # the columns beside the labels, as they are given
@@ -45,7 +45,7 @@ class Outputs:
         later = {"report"} if self.labels is not None and self.paths.get("model") is not None else set()
         return [name for name, path in self.paths.items() if path is not None and name not in later]
 
-    def files(self, read: Sequence[str]) -> list[tuple[str, Path]]:
+    def files(self, read: Sequence[str]) -> list[tuple[str, Place]]:
         """The purpose and the path of each file to write."""
         labels = [] if self.labels is None else self.labels.paths(read)
         return [("labels", path) for path in labels] + [(name, p) for name, p in self.paths.items() if p is not None]
@@ -66,13 +66,13 @@ class Outputs:
 
         No file may be both read and written, or written for two purposes, not even with --force.
         """
-        purposes = {os.path.realpath(path): "an input" for path in (*read, *also_read)}
-        written = self.files(read)
+        purposes = {same_place(path): "an input" for path in (*read, *also_read)}
+        written: list[tuple[str, Place]] = self.files(read)
         if checkpoint is not None:
             check_free(checkpoint, force=True)
             written += [("checkpoint", checkpoint), ("checkpoint of the labels", Journal.beside(checkpoint).path)]
         for name, path in written:
-            if (before := purposes.setdefault(os.path.realpath(path), f"the {name}")) != f"the {name}":
+            if (before := purposes.setdefault(same_place(path), f"the {name}")) != f"the {name}":
                 raise ValueError(f"{path} is {before} and would also be the {name}: give each file its own name")
         for output in filter(None, self.paths.values()):
             check_free(output, self.force or str(output) in own)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from ..pipeline.preparation import Preparation
 from ..pipeline.shared_preparation import SharedPreparation
 from ..pipeline.sources import Fingerprint, content_of, with_contents
+from ..remote import Place, place
 from ..rows import RowSource, read_chunks
 from ..rows.paths import files_with, is_folder_with
 from .groups import Choosing, Parsing, Preparing
@@ -19,7 +19,7 @@ FEATURES = ".sb"  # the end of the names of features and preparations, where an 
 
 def is_features(name: str) -> bool:
     """Whether an input is a file, a pattern or a folder of files of this package, not of rows."""
-    return name.endswith(FEATURES) or is_folder_with(FEATURES, name)
+    return place(name).name.endswith(FEATURES) or is_folder_with(FEATURES, name)
 
 
 def feature_files(inputs: list[str]) -> list[str]:
@@ -49,7 +49,7 @@ class Reading:
         choosing: Choosing,
         parsing: Parsing,
         preparing: Preparing,
-        prepare: Path | None,
+        prepare: Place | None,
         allow_overlap: bool,
         keep: tuple[str, ...] = (),
     ) -> Reading:
@@ -105,7 +105,7 @@ class SharedFile:
     preparation: Preparation
 
     @classmethod
-    def read(cls, path: Path) -> SharedFile:
+    def read(cls, path: Place) -> SharedFile:
         content = SharedPreparation.read(path)
         return cls(str(path), content, content.completed())
 

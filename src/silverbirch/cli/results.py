@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from ..model import AggregateModel
 from ..model.labelled import LeafCounter
 from ..pipeline.labelling import Labelling
+from ..pipeline.model_file import model_content
 from ..pipeline.preparation import Preparation
 from ..pipeline.prepared_source import PreparedSource
 from ..pipeline.provenance import RunState
 from ..pipeline.record import Record
+from ..remote import Place, place
 from ..rows import Position, RowSource, read_chunks
 from ..storage import container
-from ..storage import model as model_in_file
 from ..storage.atomic import new_file
 from . import groups
 from .console import Voice
@@ -54,10 +52,8 @@ def write_labels(
         return labelling.run(source, preparation, model, writer, after_chunk=after_chunk, counter=counter)
 
 
-def write_model(path: Path, model: AggregateModel, state: RunState) -> None:
-    if state.columns is not None:
-        model.feature_names_in_ = np.array(state.columns, dtype=object)
-    container.write(path, "model", *state.added_to(*model_in_file.to_file(model)))
+def write_model(path: Place, model: AggregateModel, state: RunState) -> None:
+    container.write(path, *model_content(model, state))
 
 
 @dataclass(frozen=True)
@@ -79,7 +75,7 @@ class RowsToShow:
 
 
 def write_page(
-    path: Path, model: AggregateModel, state: RunState, record: dict[str, object], shown: RowsToShow | None = None
+    path: Place, model: AggregateModel, state: RunState, record: dict[str, object], shown: RowsToShow | None = None
 ) -> None:
     from ..report import write_report
 
@@ -103,9 +99,9 @@ def _title(state: RunState) -> str:
     if not files:
         return "silverbirch report"
     more = sum(int(file.get("files", 1)) for file in files) - 1  # an entry may stand for many files
-    return Path(str(files[0].get("name"))).name + (f" and {more:,} more files" if more else "")
+    return place(str(files[0].get("name"))).name + (f" and {more:,} more files" if more else "")
 
 
-def write_record(path: Path, record: Record) -> None:
+def write_record(path: Place, record: Record) -> None:
     with new_file(path, force=True) as file:
         file.write((json.dumps(record.measured(), indent=2) + "\n").encode())

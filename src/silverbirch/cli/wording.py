@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import inspect
-import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import typer
 
-from ..wording import in_python, spelled
+from ..wording import InOptions, spelled
 
 # The option for each parameter that messages name. `cluster` has all of them.
 OPTIONS = {
@@ -60,18 +58,8 @@ def in_options(command: Callable[..., None] | None = None) -> Iterator[None]:
 
     An option that `command` does not have is called one of `cluster`.
     """
-    own = None if command is None else options_of(command)
-
-    def spelling(name: str, *value: Any) -> str:
-        known = OPTIONS.get(name) or OPTIONS.get(name.rpartition(".")[2])
-        if known is None:
-            return in_python(name, *value)
-        option = known
-        if value and value[0] is not ... and not isinstance(value[0], bool):
-            option += f" {_shell_word(value[0])}"
-        return option if own is None or known in own else f"{option} of `cluster`"
-
-    with spelled(spelling):
+    own = None if command is None else frozenset(options_of(command))
+    with spelled(InOptions(OPTIONS, own)):
         yield
 
 
@@ -87,9 +75,3 @@ def options_of(command: Callable[..., None]) -> set[str]:
                 given = [word for word in words if word.startswith("-")]
                 found.update(given or [f"--{parameter.name.replace('_', '-')}"])
     return found
-
-
-def _shell_word(value: Any) -> str:
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)  # a size of 20 is a float, and was not typed as 20.0
-    return shlex.quote(str(value))

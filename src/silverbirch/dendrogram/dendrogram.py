@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 import numpy as np
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from .. import _core
 from ..checks import Floats, as_choice, as_count, as_flag
 from ..names import HeightScale, Method, Mode, Orientation
+from ..remote import place
 from ..saved import Saved
 from ..wording import parameter
 from . import cuts
@@ -709,7 +709,7 @@ class Dendrogram(MeasuredTree, Saved):
         page = dendrogram_page(
             self, title, column_names=column_names, show=show, coordinates=coordinates, suggest=suggest
         )
-        Path(path).write_text(page, encoding="utf-8")
+        place(path).write_text(page, encoding="utf-8")
 
 
 def numbered_by_weight(labels: NDArray[np.int64], weight: Floats) -> NDArray[np.int64]:

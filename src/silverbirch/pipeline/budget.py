@@ -7,7 +7,6 @@ same command gives the same features.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import NamedTuple
 
 from .. import _core
@@ -15,6 +14,7 @@ from ..checks import as_bytes, bytes_text
 from ..errors import MemoryLimitError
 from ..machine import keep_no_free_memory
 from ..model import AggregateModel
+from ..remote import place, size_of
 from ..rows import RowSource
 from ..wording import parameter
 
@@ -94,7 +94,7 @@ def memory_for_features(max_memory: int | str | None, paths: Iterable[str]) -> i
 
 
 def _size(path: str) -> int:
-    return Path(path).stat().st_size if Path(path).is_file() else 0
+    return size_of(path) if place(path).is_file() else 0
 
 
 def stay_within_to_label(max_memory: int | str | None, source: RowSource, model: AggregateModel) -> None:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ModelFileError
+from ..remote import RemotePath, place, same_place, size_of
 
 Fingerprint: TypeAlias = dict[str, Any]
 
@@ -27,33 +28,40 @@ _ALLOW = "or let its rows count twice (--allow-overlap)"
 
 
 def fingerprint_of(path: str | os.PathLike[str]) -> Fingerprint:
-    return {"name": str(path), "bytes": os.stat(path).st_size, "content": content_of(path)}
+    return {"name": str(path), "bytes": size_of(path), "content": content_of(path)}
 
 
 def with_contents(files: Sequence[Fingerprint], *, allow_overlap: bool) -> list[Fingerprint]:
-    """The fingerprints of a source of rows with what the files hold; raises ValueError if a file occurs twice."""
+    """The fingerprints of a source of rows with what the files hold; raises ValueError if a file occurs twice.
+
+    What the files hold says more than the entity tag of a remote file, which is left out.
+    """
     if not allow_overlap:
         _refuse_repeated([str(file["name"]) for file in files if _STREAM not in file])
-    return [file if _STREAM in file else file | {"content": content_of(file["name"])} for file in files]
+    return [file if _STREAM in file else _without_tag(file) | {"content": content_of(file["name"])} for file in files]
+
+
+def _without_tag(file: Fingerprint) -> Fingerprint:
+    return {name: value for name, value in file.items() if name != "etag"}
 
 
 def _refuse_repeated(paths: Sequence[str]) -> None:
     seen: dict[str, str] = {}
     for path in paths:
-        if os.path.realpath(path) in seen:
+        if same_place(path) in seen:
             raise ValueError(f"{path} is given twice: give it once, {_ALLOW}")
-        seen[os.path.realpath(path)] = path
+        seen[same_place(path)] = path
 
 
 def content_of(path: str | os.PathLike[str]) -> str | None:
     """A hash of the size of a file and of its bytes, of blocks throughout a large file; None for what is not a file."""
-    status = os.stat(path)
-    if not stat.S_ISREG(status.st_mode):  # a pipe can be read only once
+    where = place(path)
+    if not isinstance(where, RemotePath) and not stat.S_ISREG(os.stat(where).st_mode):  # a pipe can be read only once
         return None
-    size = status.st_size
+    size = size_of(where)
     digest = hashlib.sha256(size.to_bytes(8, "little"))
     blocks = min(_BLOCKS, -(-size // _BLOCK))
-    with open(path, "rb") as file:
+    with where.open(buffering=False) if isinstance(where, RemotePath) else open(where, "rb") as file:
         for number in range(blocks):
             begin = number * _BLOCK if size <= _BLOCKS * _BLOCK else number * (size - _BLOCK) // (blocks - 1)
             file.seek(begin)
@@ -87,7 +95,7 @@ def _as_which_it_occurs(source: Fingerprint) -> list[tuple[Any, ...]]:
 
 
 def _by_time(source: Fingerprint) -> tuple[Any, ...]:
-    return os.path.basename(source["name"]), source["bytes"], source.get("mtime_ns")
+    return place(source["name"]).name, source["bytes"], source.get("mtime_ns")
 
 
 def abridged(files: Sequence[Fingerprint]) -> list[Fingerprint]:

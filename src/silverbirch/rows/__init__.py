@@ -17,6 +17,16 @@ patterns), `input_file` (a file, or the copy of a stream), `parsing` (what the u
 """
 
 from .opening import is_table, read_chunks, rows_of_table, source_of
-from .source import START, Chunk, Position, RowSource
+from .source import START, Chunk, NoRowsError, Position, RowSource
 
-__all__ = ["START", "Chunk", "Position", "RowSource", "is_table", "read_chunks", "rows_of_table", "source_of"]
+__all__ = [
+    "START",
+    "Chunk",
+    "NoRowsError",
+    "Position",
+    "RowSource",
+    "is_table",
+    "read_chunks",
+    "rows_of_table",
+    "source_of",
+]

@@ -8,7 +8,7 @@ from typing import Any
 
 from .columns import Request, Wanted, choose
 from .formats.frames import as_table
-from .source import START, Chunk, Position, RowSource
+from .source import START, Chunk, NoRowsError, Position, RowSource
 from .table import Table
 from .table_source import chosen
 
@@ -26,7 +26,7 @@ class ChunkSource(RowSource):
         self._numbered = enumerate(items)
         first = self._next_table()
         if first is None:
-            raise ValueError("the stream has no rows: at least one is needed")
+            raise NoRowsError("the stream has no rows: at least one is needed")
         self._first: tuple[int, Table] | None = first
         self._request = request.split(first[1].fields)
         self._wanted = chosen([first[1]], self._request)

@@ -1,4 +1,4 @@
-"""InputFile: a file to read, or the copy of a stream, which can be read only once."""
+"""InputFile: a file to read, on this machine or another, or the copy of a stream, which can be read only once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,12 @@ import tempfile
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
+
+from ..remote import RemotePath, place
+from ..remote.failures import explained
+from ..remote.reader import BUFFER
+from .guarded import GuardedStream
 
 STANDARD_INPUT = "-"
 
@@ -24,16 +29,68 @@ class InputFile:
     path : where the bytes are
     label : the name that the user gave
     suffix : the end of the name, or of the name that it should have by its format
+    buffer : the bytes that are worth a request
     """
+
+    buffer = 1 << 16
 
     def __init__(self, path: Path, suffix: str, label: str | None = None) -> None:
         self.path, self.suffix = path, suffix
         self.label = str(path) if label is None else label
 
+    @property
+    def local(self) -> Path | None:
+        """Where the file can be mapped; None if it is on another machine."""
+        return self.path
+
+    def size(self) -> int:
+        return self.path.stat().st_size
+
+    def open(self, *, buffering: bool = True) -> IO[bytes]:
+        """The bytes. Without buffering, a read of a remote file requests what is read and no more."""
+        return self.path.open("rb")
+
+    def open_for_arrow(self) -> Any:
+        """The bytes as a file of pyarrow, for reads in order."""
+        import pyarrow as pa
+
+        return pa.OSFile(str(self.path))
+
     def fingerprint(self) -> dict[str, Any]:
         """What changes if the file does."""
         status = self.path.stat()
         return {"name": self.label, "bytes": status.st_size, "mtime_ns": status.st_mtime_ns}
+
+
+class RemoteFile(InputFile):
+    """A file on another machine. Nothing of it is kept between two reads."""
+
+    buffer = BUFFER
+
+    def __init__(self, path: RemotePath, suffix: str) -> None:
+        super().__init__(cast(Path, path), suffix)
+        self._remote = path
+
+    @property
+    def local(self) -> Path | None:
+        return None
+
+    def size(self) -> int:
+        return self._remote.file_info().size
+
+    def open(self, *, buffering: bool = True) -> IO[bytes]:
+        return cast(IO[bytes], self._remote.open(buffering=buffering))
+
+    def open_for_arrow(self) -> Any:
+        import pyarrow as pa
+
+        return pa.PythonFile(GuardedStream(self.open()), mode="r")
+
+    def fingerprint(self) -> dict[str, Any]:
+        """The entity tag is there if the server tells it: times may be those of whole seconds."""
+        found = self._remote.file_info()
+        known = {"mtime_ns": found.mtime_ns, "etag": found.etag}
+        return {"name": self.label, "bytes": found.size} | {k: v for k, v in known.items() if v is not None}
 
 
 class StreamFile(InputFile):
@@ -88,6 +145,11 @@ def _write(file: IO[bytes], piece: bytes | None, label: str) -> None:
 
 @contextlib.contextmanager
 def _opened(label: str) -> Iterator[IO[bytes]]:
+    remote = place(label)
+    if isinstance(remote, RemotePath):
+        with remote.stream() as stream, explained(label):
+            yield stream
+        return
     if label != STANDARD_INPUT:
         with open(label, "rb") as stream:
             _refuse_terminal(stream, label)
@@ -106,5 +168,8 @@ def _refuse_terminal(stream: IO[bytes], label: str) -> None:
 
 
 def is_stream(given: str | os.PathLike[str]) -> bool:
-    """Whether a file is a pipe or a device, which can be read only once."""
+    """Whether a file is a pipe, a device or the answer of a server without ranges, which can be read only once."""
+    remote = place(given)
+    if isinstance(remote, RemotePath):
+        return not remote.file_info().ranges
     return not stat.S_ISREG(os.stat(given).st_mode)

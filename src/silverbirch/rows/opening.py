@@ -89,10 +89,11 @@ def read_chunks(
     Parameters
     ----------
     source : path, array, data frame, Arrow table, stream or iterator
-        A path, folder or pattern, "-" for the standard input, or a list of them; a NumPy array or memmap, or an array
-        or tensor of another library in main memory; a data frame of pandas, polars or another library that narwhals
-        supports; a pyarrow table, record batch, dataset, scanner or reader, or any object with an Arrow C stream; an
-        AnnData object; an iterator of arrays, data frames or record batches.
+        A path, folder or pattern, also on another machine (`s3://bucket/rows/*.parquet`), "-" for the standard input,
+        or a list of them; a NumPy array or memmap, or an array or tensor of another library in main memory; a data
+        frame of pandas, polars or another library that narwhals supports; a pyarrow table, record batch, dataset,
+        scanner or reader, or any object with an Arrow C stream; an AnnData object; an iterator
+        of arrays, data frames or record batches.
     columns : str, or list of str or int, default None
         The columns to read, in this order: names, or numbers for columns without names. None reads all columns. A
         column "e" of lists becomes the columns "e[0]", "e[1]", …; all its lists need the same length. "a,b" is the

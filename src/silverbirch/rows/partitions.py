@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 import numpy as np
 
 from ..checks import Floats, Rows, as_weight_column
+from ..remote import Place
 from .columns import Field, Wanted
 from .input_file import InputFile
 from .source import Chunk, Position, ReadingBytes
@@ -35,7 +35,7 @@ def with_partitions(tables: Sequence[Table]) -> list[Table]:
 
 def _values(table: Table) -> dict[str, str | None]:
     """The columns in the names of the folders right above a file; None for a missing value."""
-    path: Path | None = getattr(table, "path", None)
+    path: Place | None = getattr(table, "path", None)
     found: dict[str, str | None] = {}
     for folder in () if path is None or not table.named else path.parents:
         name, equals, value = folder.name.partition("=")
@@ -66,7 +66,7 @@ class PartitionedTable(Table):
         self._table = table
         self._values = values
         self._types = {field.name: field.type for field in fields}
-        self.path: Path = table.path  # type: ignore[attr-defined]
+        self.path: Place = table.path  # type: ignore[attr-defined]
         self.file: InputFile = table.file  # type: ignore[attr-defined]
         self.label, self.keeps_text = table.label, table.keeps_text
         self.n_rows, self.n_bytes = table.n_rows, table.n_bytes

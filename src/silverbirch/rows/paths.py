@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 from ..checks import refused_texts
+from ..remote import Place, RemotePath, place
 from ..wording import parameter
 from .formats import FILE_FORMATS
 from .formats.text import COMPRESSIONS
-from .input_file import STANDARD_INPUT, InputFile, StreamFile, is_stream
+from .input_file import STANDARD_INPUT, InputFile, RemoteFile, StreamFile, is_stream
 from .parsing import DEFAULT, Parsing
 from .partitions import with_partitions
 from .table import Table
@@ -42,7 +44,8 @@ class _Found(NamedTuple):
     def opened(self) -> InputFile:
         if self.streams:
             return StreamFile(os.fspath(self.path), self.suffix)
-        return InputFile(Path(self.path), self.suffix)
+        path = place(self.path)
+        return RemoteFile(path, self.suffix) if isinstance(path, RemotePath) else InputFile(Path(path), self.suffix)
 
 
 def check_format(name: str) -> None:
@@ -82,9 +85,9 @@ def _and_others(files: list[_Found]) -> str:
     return os.fspath(files[0].path) + (f" and {len(files) - 1} more files" if len(files) > 1 else "")
 
 
-def files_with(suffix: str, paths: Iterable[str | os.PathLike[str]]) -> list[Path]:
+def files_with(suffix: str, paths: Iterable[str | os.PathLike[str]]) -> list[Place]:
     """The files that paths and patterns name, and those in and below folders whose names end so, in order."""
-    files: list[Path] = []
+    files: list[Place] = []
     for one in paths:
         for match in _named(one):
             files += _below(match, suffix) if match.is_dir() else [match]
@@ -95,20 +98,23 @@ def files_with(suffix: str, paths: Iterable[str | os.PathLike[str]]) -> list[Pat
 
 def is_folder_with(suffix: str, path: str | os.PathLike[str]) -> bool:
     """Whether a path is a folder whose files end so, with no files of rows."""
-    folder = Path(path)
+    folder = place(path)
     return folder.is_dir() and bool(_below(folder, suffix)) and not _below(folder, *_READERS)
 
 
-def _below(folder: Path, *suffixes: str) -> list[Path]:
+def _below(folder: Place, *suffixes: str) -> list[Place]:
     return [path for path in _visible(folder) if path.name.lower().endswith(suffixes)]
 
 
-def _visible(folder: Path) -> list[Path]:
+def _visible(folder: Place) -> list[Place]:
     """The files in and below a folder, sorted; names that begin with . or _ belong to other programs."""
+    remote = isinstance(folder, RemotePath)
+    below: Iterable[Place] = folder.files_below() if isinstance(folder, RemotePath) else Path(folder).rglob("*")
     return sorted(
         path
-        for path in folder.rglob("*")
-        if not any(part.startswith((".", "_")) for part in path.relative_to(folder).parts) and path.is_file()
+        for path in below
+        if not any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
+        and (remote or path.is_file())
     )
 
 
@@ -122,25 +128,35 @@ def _reads_like_text(given: str | os.PathLike[str]) -> bool:
     )
 
 
-def _matches(given: str | os.PathLike[str]) -> list[Path]:
+def _matches(given: str | os.PathLike[str]) -> Sequence[Place]:
     """The files and folders that a path or a pattern names."""
+    where = place(given)
+    if isinstance(where, RemotePath):
+        return where.matches()
     try:
-        if Path(given).exists():
-            return [Path(given)]
+        if where.exists():
+            return [where]
         name = os.fspath(given)
         return sorted(map(Path, glob.glob(name, recursive=True))) if glob.has_magic(name) else []
     except OSError:  # too long for a path
         return []
 
 
-def _named(given: str | os.PathLike[str]) -> list[Path]:
+def _named(given: str | os.PathLike[str]) -> Sequence[Place]:
     """The files and folders that a path or a pattern names: at least one, else raises FileNotFoundError."""
     if not os.fspath(given):  # Path("") is the current folder
         raise FileNotFoundError("the name of a file is empty: name a file or a folder")
     matches = _matches(given)
     if not matches:
-        raise FileNotFoundError(f"{os.fspath(given)}: there is no such file or folder")
+        remote = place(given)
+        raise remote.missing() if isinstance(remote, RemotePath) else _missing(os.fspath(given))
     return matches
+
+
+def _missing(given: str) -> FileNotFoundError:
+    lost = re.match(r"([a-z0-9]{2,}):/(?!/)", given)
+    remedy = f": pass a text, because pathlib makes {lost[0]} of {lost[1]}://" if lost else ""
+    return FileNotFoundError(f"{given}: there is no such file or folder{remedy}")
 
 
 def _files_of(given: str | os.PathLike[str], format: str | None) -> list[_Found]:
@@ -157,7 +173,7 @@ def _files_of(given: str | os.PathLike[str], format: str | None) -> list[_Found]
     ]
 
 
-def _files_below(folder: Path, format: str | None) -> list[_Found]:
+def _files_below(folder: Place, format: str | None) -> list[_Found]:
     """The readable files in and below a folder."""
     known = [*_READERS] if format is None else [f".{format}"]
     found = [(path, _suffix(path, known)) for path in _visible(folder)]
@@ -170,7 +186,7 @@ def _files_below(folder: Path, format: str | None) -> list[_Found]:
 
 
 def _suffix(path: str | os.PathLike[str], known: Iterable[str] = _READERS) -> str | None:
-    name = os.path.basename(path).lower()
+    name = place(path).name.lower()
     return next((suffix for suffix in known if name.endswith(suffix)), None)
 
 
@@ -183,10 +199,10 @@ def _suffix_to_read(path: str | os.PathLike[str], format: str | None) -> str:
 
 def _how_to_read(path: str) -> str:
     """What to do about a file whose suffix is not known."""
-    own = Path(path).suffix.lower()
+    own = place(path).suffix.lower()
     reader = next((reader for reader, suffixes in _PANDAS.items() if own in suffixes), None)
     if reader is not None:
-        new = Path(path).stem + ".parquet"
+        new = place(path).stem + ".parquet"
         return (
             f"{path} has to be converted first: {own} files are not read. With pandas: "
             f"pandas.{reader}({path!r}).to_parquet({new!r})"
@@ -211,12 +227,12 @@ def _known(dot: str = ".") -> str:
     return f"{', '.join(plain)}; text files also {', '.join(COMPRESSIONS)}"
 
 
-def places_below(paths: Iterable[Path], given: Sequence[str | os.PathLike[str]]) -> Iterator[Path]:
+def places_below(paths: Iterable[Place], given: Sequence[str | os.PathLike[str]]) -> Iterator[PurePath]:
     """The path of each file, without its suffix, below the given folder or the fixed part of the pattern it is from.
 
     A file that is given itself has its name only.
     """
-    files = {Path(one) for one in given}
+    files = {place(one) for one in given}
     folders = {path if path.is_dir() else _fixed_part(path) for path in files}
     for path in paths:
         root = path.parent if path in files else next((one for one in path.parents if one in folders), path.parent)
@@ -224,8 +240,10 @@ def places_below(paths: Iterable[Path], given: Sequence[str | os.PathLike[str]])
         yield below.with_name(below.name[: len(below.name) - len(_suffix(path) or "")])
 
 
-def _fixed_part(pattern: Path) -> Path:
+def _fixed_part(pattern: Place) -> Place:
     """The folder before the first part with a wildcard."""
-    parts = pattern.parts
-    count = next((number for number, part in enumerate(parts) if glob.has_magic(part)), len(parts))
-    return Path(*parts[:count])
+    return next(path for path in (pattern, *pattern.parents) if not _has_wildcards(path))
+
+
+def _has_wildcards(path: Place) -> bool:
+    return path.has_wildcards if isinstance(path, RemotePath) else glob.has_magic(os.fspath(path))

@@ -27,6 +27,10 @@ class Position(NamedTuple):
 START = Position(0, 0)
 
 
+class NoRowsError(ValueError):
+    """The input has no rows. A partition of a larger input may have none."""
+
+
 @dataclass(frozen=True)
 class Chunk:
     """Consecutive rows of one file or table: the one type between a source and the tree."""
@@ -76,6 +80,7 @@ class RowSource(ABC):
     numbers : numbers of the chosen columns, if the columns have no names and not all of them were chosen
     kept : names of the columns in `Chunk.kept`, the ids first
     weight_column : name of the column that holds the weights of the rows; None without one
+    of_several_types : those of the kept columns whose type differs from file to file
     """
 
     names: tuple[str, ...] | None
@@ -86,6 +91,7 @@ class RowSource(ABC):
     numbers: tuple[str, ...] | None = None
     kept: tuple[str, ...] = ()
     weight_column: str | None = None
+    of_several_types: frozenset[str] = frozenset()
 
     @abstractmethod
     def chunks(self, begin: Position = START, *, with_ids: bool = False) -> Iterator[Chunk]:

@@ -109,7 +109,7 @@ class FileTable(ArrowTable):
     def __init__(self, file: InputFile, parsing: Parsing = DEFAULT) -> None:
         self.file, self.path, self.label = file, file.path, file.label
         self.parsing = parsing
-        self.n_bytes = self.path.stat().st_size
+        self.n_bytes = file.size()
         self._bytes_of_row = 0.0  # mean over the rows read so far
         if self.n_bytes == 0:
             raise ValueError(f"{self.label} is empty: at least one row is needed")
@@ -143,7 +143,7 @@ def reading(label: str) -> Iterator[None]:
     """Turns the errors that a library raises for a broken file into a ValueError that names the file."""
     try:
         yield
-    except (MemoryError, ImportError, FileNotFoundError, PermissionError):
+    except (MemoryError, ImportError, FileNotFoundError, PermissionError, ConnectionError):
         raise
     except Exception as error:
         if type(error) is ValueError:  # raised by this package; it names the file already

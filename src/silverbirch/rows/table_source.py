@@ -12,7 +12,7 @@ import numpy as np
 from ..checks import Floats
 from .columns import Request, Wanted, check_widths, choose
 from .formats.frames import ArrowReaderTable
-from .source import START, Chunk, Position, ReadingBytes, RowSource, usual_chunk_rows
+from .source import START, Chunk, NoRowsError, Position, ReadingBytes, RowSource, usual_chunk_rows
 from .table import Table
 
 
@@ -35,12 +35,12 @@ class TableSource(RowSource):
         self.repeatable = not any(isinstance(table, ArrowReaderTable) for table in tables)
         self.in_memory = all(table.in_memory for table in tables)
         self._used = False
-        self._as_text = _of_several_types(tables, self._wanted.kept)
+        self.of_several_types = _of_several_types(tables, self._wanted.kept)
         self._chunk_rows = chunk_rows or usual_chunk_rows(self.n_dimensions)
         self._files = [table for table in tables if hasattr(table, "file")]
         self._opened = [table.file.fingerprint() for table in self._files]
         if self.n_rows == 0:
-            raise ValueError(f"{_and_others(tables)} has no rows: at least one is needed")
+            raise NoRowsError(f"{_and_others(tables)} has no rows: at least one is needed")
 
     def chunks(self, begin: Position = START, *, with_ids: bool = False) -> Iterator[Chunk]:
         if self._used and not self.repeatable:
@@ -58,12 +58,12 @@ class TableSource(RowSource):
             if row == first:
                 self._check_unchanged(file, row, whole=True)
         if empty:
-            raise ValueError(f"{_and_others(self._tables)} has no rows: at least one is needed")
+            raise NoRowsError(f"{_and_others(self._tables)} has no rows: at least one is needed")
 
     def _of_one_type(self, kept: Any, file: int) -> Any:
         """The kept columns; those whose type differs from table to table as text."""
         for number, name in enumerate(kept.schema.names):
-            if name in self._as_text:
+            if name in self.of_several_types:
                 try:
                     kept = kept.set_column(number, name, kept.column(number).cast("string"))
                 except (ValueError, NotImplementedError):
@@ -160,7 +160,7 @@ def _width(tables: Sequence[Table], name: str) -> int | None:
     return next(iter(known))
 
 
-def _of_several_types(tables: Sequence[Table], kept: tuple[str, ...]) -> set[str]:
+def _of_several_types(tables: Sequence[Table], kept: tuple[str, ...]) -> frozenset[str]:
     """Those of the kept columns whose type is not the same in all tables."""
     types = {
         (field.name, "string" if table.keeps_text else field.type)
@@ -168,7 +168,7 @@ def _of_several_types(tables: Sequence[Table], kept: tuple[str, ...]) -> set[str
         for field in table.fields
         if field.name in kept
     }
-    return {name for name, several in Counter(name for name, _ in types).items() if several > 1}
+    return frozenset(name for name, several in Counter(name for name, _ in types).items() if several > 1)
 
 
 def _check_names(tables: Sequence[Table]) -> None:

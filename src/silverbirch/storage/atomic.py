@@ -11,10 +11,13 @@ import contextlib
 import os
 import re
 import secrets
+import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from ..remote import RemotePath, is_remote, place
+from ..rows.input_file import TemporaryCopy
 from ..wording import parameter
 from .locks import is_locked, locked
 from .temporary import temporary
@@ -24,7 +27,11 @@ AnyPath = str | os.PathLike[str]
 
 def check_free(path: AnyPath, force: bool = False) -> None:
     """Raises an OSError if `path` cannot be written, or if it exists and `force` is not set."""
-    target = Path(path)
+    remote = place(path)
+    if isinstance(remote, RemotePath):
+        _check_free_remote(remote, force)
+        return
+    target = Path(remote)
     folder = Path(os.path.realpath(path)).parent  # follows links
     if not folder.is_dir():
         raise FileNotFoundError(f"cannot write {target}: there is no folder {folder}; make it first")
@@ -38,11 +45,31 @@ def check_free(path: AnyPath, force: bool = False) -> None:
         raise FileExistsError(f"{target} exists: give another name, or overwrite it by {parameter('force', True)}")
 
 
+def _check_free_remote(target: RemotePath, force: bool) -> None:
+    if not target.can_be_written:
+        raise PermissionError(f"cannot write {target}: {target.scheme}:// is only read; name a file or an object store")
+    found = target.info()
+    if found is None:
+        target.check_bucket()
+    elif not found.is_file:
+        raise IsADirectoryError(f"cannot write {target}: it is a folder; give the name of a file")
+    elif not force:
+        raise FileExistsError(f"{target} exists: give another name, or overwrite it by {parameter('force', True)}")
+
+
 @contextlib.contextmanager
 def new_file(path: AnyPath, *, force: bool = False) -> Iterator[BinaryIO]:
-    """A file to write bytes to. It has another name until it is complete, so a crash leaves the old file or the new."""
+    """A file to write bytes to. It has another name until it is complete, so a crash leaves the old file or the new.
+
+    A remote file is written to a temporary file on this machine, and uploaded when it is complete.
+    """
     check_free(path, force)
-    target = Path(os.path.realpath(path))  # replaces the target of a link, not the link
+    local = place(path)
+    if isinstance(local, RemotePath):
+        with _new_remote_file(local, force) as file:
+            yield file
+        return
+    target = Path(os.path.realpath(local))  # replaces the target of a link, not the link
     part = target.with_name(f"{target.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
     try:
         with temporary(part), locked(part) as handle:
@@ -58,10 +85,32 @@ def new_file(path: AnyPath, *, force: bool = False) -> Iterator[BinaryIO]:
         raise
 
 
+@contextlib.contextmanager
+def _new_remote_file(target: RemotePath, force: bool) -> Iterator[BinaryIO]:
+    copy = TemporaryCopy()
+    try:
+        with copy.path.open("wb") as file:
+            yield file
+    except OSError as error:
+        if error.filename is None and error.errno is not None:
+            folder = tempfile.gettempdir()
+            raise OSError(
+                error.errno, f"{target} is written to {folder} first, but {error.strerror}: let TMPDIR name another"
+            ) from error
+        raise
+    check_free(target, force)  # another process may have written it meanwhile
+    target.upload(copy.path)
+
+
 def remove_leftovers(paths: Iterable[AnyPath]) -> None:
-    """Removes the partial files of killed processes beside the paths, and leaves those that are being written now."""
+    """Removes the partial files of killed processes beside the paths, and leaves those that are being written now.
+
+    Those of remote paths have no name, and vanish with the process.
+    """
     names: dict[Path, set[str]] = {}
     for path in paths:
+        if is_remote(path):
+            continue
         target = Path(os.path.realpath(path))
         names.setdefault(target.parent, set()).add(target.name)
     for folder, ours in names.items():

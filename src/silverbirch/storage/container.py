@@ -15,8 +15,8 @@ import os
 import re
 import reprlib
 import stat
-from io import BufferedReader
-from typing import Any, TypeAlias
+from io import BytesIO
+from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from ..checks import bytes_text
 from ..errors import MemoryLimitError, ModelFileError
 from ..machine import physical_memory
+from ..remote import Place, RemotePath, place
 from .atomic import new_file
 
 Arrays: TypeAlias = dict[str, NDArray[Any]]
@@ -44,6 +45,19 @@ _DTYPES = {name: np.dtype(code) for name, code in
 
 def write(path: str | os.PathLike[str], kind: str, state: dict[str, Any], arrays: Arrays) -> None:
     """Writes plain JSON values and arrays; replaces an existing file. The same content gives the same bytes."""
+    pieces = _pieces(kind, state, arrays)
+    with new_file(path, force=True) as file:
+        for piece in pieces:
+            file.write(piece)
+
+
+def packed(kind: str, state: dict[str, Any], arrays: Arrays) -> bytes:
+    """The bytes that `write` puts into a file."""
+    return b"".join(_pieces(kind, state, arrays))
+
+
+def _pieces(kind: str, state: dict[str, Any], arrays: Arrays) -> list[bytes | memoryview]:
+    """The header and the arrays, one after the other."""
     # The widest types come first, so that each array begins at a multiple of its item size.
     stored = {name: _storable(name, array) for name, array in arrays.items()}
     stored = dict(sorted(stored.items(), key=lambda item: (-item[1].itemsize, item[0])))
@@ -51,10 +65,7 @@ def write(path: str | os.PathLike[str], kind: str, state: dict[str, Any], arrays
     digest = hashlib.sha256(header)
     for array in stored.values():
         digest.update(_bytes_of(array))
-    with new_file(path, force=True) as file:
-        file.write(header.replace(_NO_DIGEST.encode(), digest.hexdigest().encode(), 1))
-        for array in stored.values():
-            file.write(_bytes_of(array))
+    return [header.replace(_NO_DIGEST.encode(), digest.hexdigest().encode(), 1), *map(_bytes_of, stored.values())]
 
 
 def _storable(name: str, array: NDArray[Any]) -> NDArray[Any]:
@@ -106,30 +117,52 @@ def read(path: str | os.PathLike[str], kind: str | None = None) -> tuple[str, di
 
     Raises ModelFileError if the file is not complete, or is not of the requested kind.
     """
-    status = os.stat(path)
-    if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):  # a folder raises its own error below
-        raise ModelFileError(f"{path} is not a file: a pipe or a device cannot be read as a model")
-    with open(path, "rb") as file:
-        try:
-            found, state, arrays = _read(file, os.fstat(file.fileno()).st_size)
-        except _NewerError as error:
-            raise ModelFileError(
-                f"{path} has format {error}, this version reads up to {FORMAT_VERSION}: update silverbirch"
-            ) from None
-        except MemoryLimitError as error:
-            raise MemoryLimitError(f"{path} cannot be loaded: {error}") from None
-        except (ValueError, OverflowError) as error:
-            raise ModelFileError(f"{path} is not a whole silverbirch file: {one_line(error)}") from None
+    remote = place(path)
+    if isinstance(remote, RemotePath):
+        with remote.open() as file:
+            found, state, arrays = _checked(file, file.raw.size(), path)
+    else:
+        found, state, arrays = _read_local(remote, path)
     if kind is not None and found != kind:
         raise ModelFileError(f"{path} holds a {found}, not a {kind}")
     return found, state, arrays
+
+
+def _read_local(path: Place, label: Any) -> tuple[str, dict[str, Any], Arrays]:
+    status = os.stat(path)
+    if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):  # a folder raises its own error below
+        raise ModelFileError(f"{label} is not a file: a pipe or a device cannot be read as a model")
+    with open(path, "rb") as file:
+        return _checked(file, os.fstat(file.fileno()).st_size, label)
+
+
+def unpacked(data: bytes, label: str) -> tuple[str, dict[str, Any], Arrays]:
+    """The kind, the plain values and the arrays in the bytes of a file; `label` names them in errors.
+
+    Raises ModelFileError if the bytes are not those of a whole file.
+    """
+    return _checked(BytesIO(data), len(data), label)
+
+
+def _checked(file: BinaryIO, size: int, label: Any) -> tuple[str, dict[str, Any], Arrays]:
+    """What a file of `size` bytes holds; every error names the file."""
+    try:
+        return _read(file, size)
+    except _NewerError as error:
+        raise ModelFileError(
+            f"{label} has format {error}, this version reads up to {FORMAT_VERSION}: update silverbirch"
+        ) from None
+    except MemoryLimitError as error:
+        raise MemoryLimitError(f"{label} cannot be loaded: {error}") from None
+    except (ValueError, OverflowError) as error:
+        raise ModelFileError(f"{label} is not a whole silverbirch file: {one_line(error)}") from None
 
 
 class _NewerError(Exception):
     """The file has a newer format version."""
 
 
-def _read(file: BufferedReader, size: int) -> tuple[str, dict[str, Any], Arrays]:
+def _read(file: BinaryIO, size: int) -> tuple[str, dict[str, Any], Arrays]:
     length, header, digest = _checked_start(file, size)
     content = _parsed(header)
     kind, state = _checked_metadata(content.pop("__metadata__"))
@@ -141,7 +174,7 @@ def _read(file: BufferedReader, size: int) -> tuple[str, dict[str, Any], Arrays]
     arrays: Arrays = {}
     for name, dtype, shape in entries:
         array = np.empty(shape, dtype)
-        if file.readinto(_bytes_of(array)) != array.nbytes:
+        if file.readinto(_bytes_of(array)) != array.nbytes:  # type: ignore[attr-defined]
             raise ValueError("it is cut short")
         hashed.update(_bytes_of(array))
         arrays[name] = array.astype(dtype.newbyteorder("="), copy=False)
@@ -150,7 +183,7 @@ def _read(file: BufferedReader, size: int) -> tuple[str, dict[str, Any], Arrays]
     return kind, state, arrays
 
 
-def _checked_start(file: BufferedReader, size: int) -> tuple[int, bytes, bytes]:
+def _checked_start(file: BinaryIO, size: int) -> tuple[int, bytes, bytes]:
     """The length of the header, the header and its digest; raises ValueError if the file does not begin as it must."""
     start = file.read(8 + len(_MAGIC))
     if size == 0:

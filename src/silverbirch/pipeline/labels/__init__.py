@@ -5,6 +5,15 @@ targets   -- one file, a folder with a file for each input file, or standard out
 """
 
 from .formats import LEFT_OUT, SUFFIXES
-from .targets import LabelTarget, LabelWriter, label_target, label_writer
+from .targets import LabelFolder, LabelTarget, LabelWriter, label_target, label_writer, part_writer
 
-__all__ = ["LEFT_OUT", "SUFFIXES", "LabelTarget", "LabelWriter", "label_target", "label_writer"]
+__all__ = [
+    "LEFT_OUT",
+    "SUFFIXES",
+    "LabelFolder",
+    "LabelTarget",
+    "LabelWriter",
+    "label_target",
+    "label_writer",
+    "part_writer",
+]

@@ -12,11 +12,12 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import PurePath
 from typing import Any, BinaryIO, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ...remote import place
 
 Labels = NDArray[np.int64]
 Names = Sequence[str]
@@ -63,7 +64,7 @@ def check_types(suffix: str, kept: Any) -> None:
 
 def suffix_of(path: str | os.PathLike[str]) -> str | None:
     """The suffix that decides the format of a label file; None if it is not known."""
-    name = PurePath(path).name.lower()
+    name = place(path).name.lower()
     return next((suffix for suffix in SUFFIXES if name.endswith(suffix)), None)
 
 

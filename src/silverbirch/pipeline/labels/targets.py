@@ -9,11 +9,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, BinaryIO, Protocol, cast
 
 import numpy as np
 
+from ...remote import Place, RemotePath, place
 from ...rows import RowSource
 from ...rows.paths import places_below
 from ...storage.atomic import AnyPath, check_free, new_file
@@ -39,7 +39,7 @@ class LabelTarget(ABC):
     suffix: str  # of its format
 
     @abstractmethod
-    def paths(self, inputs: Sequence[str]) -> list[Path]:
+    def paths(self, inputs: Sequence[str]) -> list[Place]:
         """The files to write."""
 
     def check_columns(self, names: Names) -> None:
@@ -66,25 +66,25 @@ def label_target(given: str, read: Sequence[str], labels_format: str | None = No
     suffix = None if labels_format is None else f".{labels_format}"
     if given == _STANDARD_OUTPUT:
         return StandardOutput(suffix or ".csv")
-    if given.endswith(("/", os.sep)) or Path(given).is_dir():
-        return LabelFolder(Path(given), suffix or ".parquet", tuple(read))
+    if given.endswith(("/", os.sep)) or place(given).is_dir():
+        return LabelFolder(place(given), suffix or ".parquet", tuple(read))
     if suffix is not None:
         raise ValueError(
             f"--labels-format {labels_format} is for folders and standard output: the end of the name {given} decides"
         )
-    return LabelFile(Path(given), _known_suffix(given))
+    return LabelFile(place(given), _known_suffix(given))
 
 
 @dataclass(frozen=True)
 class LabelFile(LabelTarget):
-    path: Path
+    path: Place
     suffix: str
 
     @property
     def name(self) -> str:  # type: ignore[override]
         return str(self.path)
 
-    def paths(self, inputs: Sequence[str]) -> list[Path]:
+    def paths(self, inputs: Sequence[str]) -> list[Place]:
         return [self.path]
 
     def check(self, inputs: Sequence[str], *, force: bool) -> None:
@@ -98,21 +98,21 @@ class LabelFile(LabelTarget):
 class LabelFolder(LabelTarget):
     """A file for each input file, at the same place below the folder as the input file below its own."""
 
-    folder: Path
+    folder: Place
     suffix: str
     read: tuple[str, ...]  # the files, folders and patterns that were given as input
 
     @property
     def name(self) -> str:  # type: ignore[override]
-        return f"{self.folder}{os.sep}"
+        return f"{self.folder}{'/' if isinstance(self.folder, RemotePath) else os.sep}"
 
-    def paths(self, inputs: Sequence[str]) -> list[Path]:
-        found: dict[Path, str] = {}
+    def paths(self, inputs: Sequence[str]) -> list[Place]:
+        found: dict[Place, str] = {}
         for name in inputs:
-            if not Path(name).is_file():
+            if not place(name).is_file():
                 raise ValueError(f"the labels of {name} have no place in a folder, because it is no file: name a file")
-        for name, place in zip(inputs, places_below(map(Path, inputs), self.read), strict=True):
-            path = self.folder / place.with_name(place.name + self.suffix)
+        for name, below in zip(inputs, places_below(map(place, inputs), self.read), strict=True):
+            path = self.folder / below.with_name(below.name + self.suffix)
             if path in found:
                 raise ValueError(
                     f"the labels of {found[path]} and of {name} would both be {path}: give one folder that holds all "
@@ -124,7 +124,7 @@ class LabelFolder(LabelTarget):
     def check(self, inputs: Sequence[str], *, force: bool) -> None:
         if not inputs:
             raise ValueError(f"{self.name} takes a label file for each input file, but there is none: name a file")
-        for one in map(Path, self.read):
+        for one in map(place, self.read):
             if one.is_dir() and self.folder.resolve().is_relative_to(one.resolve()):
                 raise ValueError(
                     f"{self.name} lies in {one}, and would be read as input next time: name another folder"
@@ -134,7 +134,7 @@ class LabelFolder(LabelTarget):
 
     def check_kept(self, source: RowSource, inputs: Sequence[str]) -> None:
         super().check_kept(source, inputs)
-        folders = {part for path in self.paths(inputs) for part in path.parts[:-1]}
+        folders = {folder.name for path in self.paths(inputs) for folder in path.parents}
         for name in source.kept:
             if any(folder.startswith(f"{name}=") for folder in folders):
                 raise ValueError(
@@ -151,7 +151,7 @@ class StandardOutput(LabelTarget):
     suffix: str
     name = "standard output"
 
-    def paths(self, inputs: Sequence[str]) -> list[Path]:
+    def paths(self, inputs: Sequence[str]) -> list[Place]:
         return []
 
     def check_columns(self, names: Names) -> None:
@@ -179,7 +179,7 @@ class _OneFile:
 
 
 class _FolderWriter(AbstractContextManager[LabelWriter]):
-    def __init__(self, paths: Sequence[Path], names: Names) -> None:
+    def __init__(self, paths: Sequence[Place], names: Names) -> None:
         self._left = dict(enumerate(paths))
         self._names = names
         self._open = ExitStack()
@@ -205,9 +205,13 @@ class _FolderWriter(AbstractContextManager[LabelWriter]):
                     writer.write(np.empty(0, dtype=np.int64), self._no_rows)
 
     def _begun(self, file: int) -> AbstractContextManager[LabelWriter]:
-        path = self._left.pop(file)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return label_writer(path, self._names, force=True)
+        return part_writer(self._left.pop(file), self._names)
+
+
+def part_writer(path: Place, columns: Names) -> AbstractContextManager[LabelWriter]:
+    """Opens a file in a folder of labels, and makes the folders above it; an existing file is replaced."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return label_writer(path, columns, force=True)
 
 
 def label_writer(path: AnyPath, columns: Names = (), *, force: bool = False) -> AbstractContextManager[LabelWriter]:
@@ -254,8 +258,11 @@ class _Unclosed:
         self.close = file.flush
 
 
-def _check_free_below(path: Path, force: bool) -> None:
+def _check_free_below(path: Place, force: bool) -> None:
     """`check_free` of a path whose folders will be made."""
+    if isinstance(path, RemotePath):
+        check_free(path, force)
+        return
     folder = next(parent for parent in path.parents if parent.exists())
     if not folder.is_dir():
         raise NotADirectoryError(f"cannot write {path}: {folder} is a file, not a folder; name another folder")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -94,10 +93,10 @@ class NpyTable(ArrayTable):
 
     def __init__(self, file: InputFile, parsing: Parsing = DEFAULT) -> None:
         self.file, self.label = file, file.label
-        self.n_bytes = self._array_path.stat().st_size
+        self.n_bytes = self._array_file.size()
         if self.n_bytes == 0:
             raise ValueError(f"{self.label} is empty: at least one row is needed")
-        with reading(self.label), self._array_path.open("rb") as opened:
+        with reading(self.label), self._array_file.open() as opened:
             shape, self._columns_first, self._dtype = self._header(opened)
             self._begin = opened.tell()
         self._describe(shape, self._dtype)
@@ -110,9 +109,9 @@ class NpyTable(ArrayTable):
             raise ValueError(f"{self.label} is cut short: it has {self.n_bytes} bytes of {needed_bytes}")
 
     @property
-    def _array_path(self) -> Path:
+    def _array_file(self) -> InputFile:
         """The file that holds the array."""
-        return self.file.path
+        return self.file
 
     def _header(self, file: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
         try:
@@ -129,7 +128,7 @@ class NpyTable(ArrayTable):
     def _block(self, start: int, end: int) -> NDArray[Any]:
         assert self.n_rows is not None
         columns = len(self.fields)
-        with reading(self.label), self._array_path.open("rb") as file:
+        with reading(self.label), self._array_file.open(buffering=False) as file:
             if not self._columns_first:
                 return self._values(file, start * columns, (end - start) * columns).reshape(-1, columns)
             block = np.empty((end - start, columns), dtype=self._dtype)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Iterator
-from pathlib import Path
 
 from ..input_file import InputFile, copied
 from ..parsing import DEFAULT, Parsing
@@ -24,14 +23,15 @@ class NpzTable(NpyTable):
         super().__init__(file, parsing)
 
     @property
-    def _array_path(self) -> Path:
-        return self._copy.path
+    def _array_file(self) -> InputFile:
+        return InputFile(self._copy.path, ".npy", self.label)
 
 
 def _pieces(file: InputFile) -> Iterator[bytes]:
     with (
         reading(file.label),
-        zipfile.ZipFile(file.path) as archive,
+        file.open() as packed,
+        zipfile.ZipFile(packed) as archive,
         archive.open(_only_array(archive, file.label)) as member,
     ):
         yield from iter(lambda: member.read(_PIECE), b"")

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 # A column chunk of Parquet is read through a buffer of this size, not as a whole.
 _BUFFER = 1 << 16
+_BUFFERS = 64 << 20  # of all columns of a remote file together
 # Writers end a page at about this size; the first page may be smaller than the rest.
 _PAGE = 1 << 20
 # What pyarrow takes for each byte of a page, and for each byte of the file's metadata; measured.
@@ -35,10 +36,14 @@ class ParquetTable(FileTable):
     def _file(self) -> Any:
         # Without pre_buffer and with a buffer_size, pages are read one by one, however large the row group is.
         parquet = needed("pyarrow.parquet")
-        return parquet.ParquetFile(self.path, pre_buffer=False, buffer_size=_BUFFER)
+        source = self.path if self.file.local else needed("pyarrow").PythonFile(self.file.open(buffering=False), "r")
+        return parquet.ParquetFile(source, pre_buffer=False, buffer_size=self._buffer)
 
     def _open(self) -> None:
+        self._buffer = _BUFFER
         with self._file() as file:
+            # Every column of a row group has a buffer, also one that is shorter than it.
+            self._buffer = max(_BUFFER, min(self.file.buffer, _BUFFERS // max(1, file.metadata.num_columns)))
             self.fields = arrow_fields(file.schema_arrow)
             self.n_rows = file.metadata.num_rows
 
@@ -96,8 +101,10 @@ class ParquetTable(FileTable):
         """A row group, and the bytes that it takes to read all its wanted columns at once."""
         group, names = metadata.row_group(number), set(wanted.all_names)
         columns = map(group.column, range(group.num_columns))
-        with self.path.open("rb") as file:
-            taken = [_column_bytes(file, column) for column in columns if _top(column.path_in_schema, names)]
+        with self.file.open(buffering=False) as file:
+            taken = [
+                _column_bytes(file, column, self._buffer) for column in columns if _top(column.path_in_schema, names)
+            ]
         return Part(group.num_rows, row_bytes(wanted), max(taken)), sum(taken)
 
     def extremes(self, names: tuple[str, ...]) -> tuple[Floats, Floats] | None:
@@ -137,12 +144,12 @@ def _top(path: str, names: set[str]) -> bool:
     return any(".".join(parts[:count]) in names for count in range(1, len(parts) + 1))
 
 
-def _column_bytes(file: Any, column: Any) -> int:
+def _column_bytes(file: Any, column: Any, buffer: int) -> int:
     """The bytes that it takes to read a column: its dictionary, stored and decoded, one page, and a buffer."""
     whole = column.total_uncompressed_size
     page = min(whole, max(_PAGE, _page_bytes(file, column.data_page_offset)))
     dictionary = _page_bytes(file, column.dictionary_page_offset) if column.has_dictionary_page else 0
-    return int(_OF_PAGE * (2 * min(whole, dictionary) + page + _BUFFER))
+    return int(_OF_PAGE * (2 * min(whole, dictionary) + page + buffer))
 
 
 def _page_bytes(file: Any, offset: int) -> int:

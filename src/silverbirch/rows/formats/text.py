@@ -28,7 +28,7 @@ class TextFile:
 
     def __init__(self, file: InputFile, encoding: str | None) -> None:
         self._file = file
-        with file.path.open("rb") as raw:
+        with file.open() as raw:
             begin = raw.read(8)
         by_bytes = next((codec for first, codec in _FIRST_BYTES.items() if begin.startswith(first)), None)
         self._codec = next((codec for end, codec in COMPRESSIONS.items() if file.suffix.endswith(end)), by_bytes)
@@ -58,10 +58,10 @@ class TextFile:
 
     def _bytes(self) -> tuple[Any, Callable[[], int]]:
         if self._codec == "xz":  # which Arrow does not unpack
-            raw = self._file.path.open("rb")
+            raw = self._file.open()
             return lzma.LZMAFile(raw), raw.tell
         pa = needed("pyarrow")
-        file = pa.OSFile(str(self._file.path))
+        file = self._file.open_for_arrow()
         return (file if self._codec is None else pa.CompressedInputStream(file, self._codec)), file.tell
 
     def begin(self, size: int) -> bytes:
