@@ -8,6 +8,7 @@ groups.py       the options that go together; cutting.py those that say where to
 grouping.py     spreads a group into options
 reading.py      what commands read      aggregating.py   makes trees of rows and of features
 outputs.py      what commands write     storing.py       unfinished work in a checkpoint
+distributed.py  the same job by the workers of Dask or Spark
 results.py      writes the results      console.py, progress.py, summary.py   print messages
 facts.py        what `info` prints
 wording.py      options in messages that name parameters

@@ -15,6 +15,7 @@ from . import groups, options
 from .aggregating import Job
 from .console import Voice, usage
 from .cutting import Cutting
+from .distributed import Distributed, check_options
 from .grouping import words_of
 from .outputs import Outputs, columns_beside
 from .progress import model_progress
@@ -37,6 +38,7 @@ def cluster(
     labelling: groups.Labelling,
     resuming: groups.Resuming,
     talking: groups.Talking,
+    machines: groups.Machines,
     prepare: options.Prepare = None,
     allow_overlap: options.AllowOverlap = False,
     model: options.Model = None,
@@ -61,10 +63,14 @@ def cluster(
       grep -v test rows.csv | silverbirch cluster - --format csv -k 20 --model run.sb
 
       silverbirch cluster all.sb -k 500 --model run.sb    # features of `merge`
+
+      silverbirch cluster s3://bucket/rows/ --dask tcp://host:8786 -k 500 --labels s3://bucket/labels/
     """
     with usage():
         cutting.check(labelling.labels)
         labelling.check(talking.as_json)
+        if machines.are_given:
+            check_options(machines, inputs, labelling, aggregating, resuming)
         paths = {"model": model, "report": page, "record": record}
         kept = columns_beside(choosing.id_column, labelling.kept)
         outputs = Outputs(paths, force, labelling.target(inputs), kept)
@@ -72,7 +78,8 @@ def cluster(
     with usage():
         if cutting.clusters is not None and cutting.clusters > aggregating.max_leaves:
             raise ValueError(f"-k {cutting.clusters} but at most {aggregating.max_leaves} features: raise --max-leaves")
-        parameters = asdict(aggregating) | asdict(linking) | {"metric": reading.preparation.metric}
+        tree = aggregating.parameters(on_machines=machines.are_given)
+        parameters = tree | asdict(linking) | {"metric": reading.preparation.metric}
         estimator = AggregateModel(
             cutting.clusters,
             distance_threshold=cutting.height,
@@ -89,7 +96,10 @@ def cluster(
         rows = inputs if len(inputs) <= _MOST_INPUTS and "-" not in inputs and not of_features else ["INPUT"]
         cut = words_of(cutting) if cutting.is_given and not cutting.choose_k else ["-k", "K"]
         later = [*rows, *cut, *words_of(parsing), *words_of(replace(labelling, labels="FILE", labels_format=None))]
-        state = _cluster_features(job, cutting) if of_features else _cluster_rows(job, cutting, later)
+        if machines.are_given:
+            state = _cluster_on_machines(job, cutting, machines, later)
+        else:
+            state = _cluster_features(job, cutting) if of_features else _cluster_rows(job, cutting, later)
     if job.model._is_cut:
         say_clusters(job.voice, job.record, state, job.model)
     else:
@@ -105,13 +115,31 @@ def _cluster_rows(job: Job, cutting: Cutting, later: list[str]) -> RunState:
     if job.outputs.labels is not None:
         counter = LeafCounter(job.model.features_)
         with job.record.phase("label"), _saying_how_to_label(job, later):
-            if not job.model._is_cut:
-                reason = job.record.found["suggestion"]["reason"]
-                raise ValueError(f"no labels are written, because there is no clear number of clusters: {reason}")
+            _require_cut(job)
             job.record.counts |= job.label(aggregation, counter)
         job.model._count_labelled(counter)
         _write(job, state, job.outputs.paths)  # again, with what is known of the labelled rows
     return state
+
+
+def _cluster_on_machines(job: Job, cutting: Cutting, machines: groups.Machines, later: list[str]) -> RunState:
+    with Distributed.over_files(job, *machines.engine) as distributed:
+        state = distributed.aggregate()
+        _cluster(job, cutting)
+        state = replace(state, record=job.record.result())
+        _write(job, state, job.outputs.first())
+        if job.outputs.labels is not None:
+            with job.record.phase("label"), _saying_how_to_label(job, later):
+                _require_cut(job)
+                job.record.counts |= distributed.label(state)
+            _write(job, state, job.outputs.paths)
+    return state
+
+
+def _require_cut(job: Job) -> None:
+    if not job.model._is_cut:
+        reason = job.record.found["suggestion"]["reason"]
+        raise ValueError(f"no labels are written, because there is no clear number of clusters: {reason}")
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -60,13 +60,11 @@ def aggregate(
     """
     reading = Reading.of(inputs, choosing, parsing, preparing, prepare, allow_overlap)
     with usage():
-        model = AggregateModel(n_jobs=jobs, **asdict(aggregating) | {"metric": reading.preparation.metric})
+        model = AggregateModel(n_jobs=jobs, **aggregating.parameters() | {"metric": reading.preparation.metric})
         tree = model._new_tree()  # checks the parameters before anything is read
     outputs = Outputs({"features": out, "record": record}, force)
     parameters = (
-        parameters_of(tree)
-        | {"max_memory": aggregating.max_memory, "refine": aggregating.refine}
-        | reading.parameters()
+        parameters_of(tree) | {"max_memory": aggregating.max_memory, "refine": model.refine} | reading.parameters()
     )
     job = Job(reading, model, outputs, Record("aggregate", parameters), Voice(talking), resuming)
     with resumable(resuming):

@@ -62,7 +62,11 @@ class Aggregating:
     threshold: options.Threshold = 0.0
     distance: options.Distance = None
     absorption: options.Absorption = None
-    refine: options.Refine = 0
+    refine: options.Refine = None
+
+    def parameters(self, *, on_machines: bool = False) -> dict[str, Any]:
+        """The parameters of the model. Features of partitions overlap, so they are refined unless that is refused."""
+        return asdict(self) | {"refine": int(on_machines) if self.refine is None else self.refine}
 
 
 @dataclass(frozen=True)
@@ -120,3 +124,22 @@ class Talking:
 
     quiet: options.Quiet = False
     as_json: options.Json = False
+
+
+@dataclass(frozen=True)
+class Machines:
+    """The engine whose workers do the job; without one, this process does it."""
+
+    dask: options.Dask = None
+    spark: options.Spark = None
+
+    @property
+    def are_given(self) -> bool:
+        return self.dask is not None or self.spark is not None
+
+    @property
+    def engine(self) -> tuple[str, str]:
+        """The name of the engine and its address."""
+        if self.dask is not None and self.spark is not None:
+            raise ValueError("--dask and --spark both say who does the job: give only one of them")
+        return ("spark", self.spark) if self.spark is not None else ("dask", self.dask or "")

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from ..dendrogram.suggestion import Suggestion
-from ..errors import ModelFileError
 from ..model import AggregateModel
 from ..pipeline.budget import stay_within_to_label
 from ..pipeline.labelling import Labelling, leaves_digest
 from ..pipeline.labels import LabelTarget
+from ..pipeline.model_file import read_model
 from ..pipeline.provenance import RunState
 from ..pipeline.record import Record
 from ..pipeline.sources import abridged
+from ..remote import Place, same_place
 from ..rows import RowSource, read_chunks
-from ..storage import container
-from ..storage.loading import restored
 from . import groups, options
 from .console import Voice, usage
 from .cutting import CUTS, Cutting
@@ -31,7 +28,10 @@ from .results import RowsToShow, write_labels, write_model, write_page, write_re
 from .storing import StoredWork, resumable
 from .summary import add_cut, listed, say_clusters, say_suggestion
 
-ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that `silverbirch cluster --model` wrote.")]
+ModelFile = Annotated[
+    Place,
+    typer.Argument(metavar="MODEL", parser=options.as_place, help="A file that `silverbirch cluster --model` wrote."),
+]
 Rows = Annotated[
     list[str] | None,
     typer.Argument(
@@ -53,9 +53,13 @@ def cut(
         bool, typer.Option("--no-ids", rich_help_panel=options.INPUT, help="Do not read the id column of the model.")
     ] = False,
     new_model: Annotated[
-        Path | None,
+        Place | None,
         typer.Option(
-            "--model", metavar="FILE", rich_help_panel=options.OUTPUT, help="Write the model with the new cut."
+            "--model",
+            metavar="FILE",
+            parser=options.as_place,
+            rich_help_panel=options.OUTPUT,
+            help="Write the model with the new cut.",
         ),
     ] = None,
     page: options.Page = None,
@@ -139,9 +143,10 @@ def report(
         ),
     ] = None,
     record: Annotated[
-        Path | None,
+        Place | None,
         typer.Option(
             metavar="FILE",
+            parser=options.as_place,
             rich_help_panel=options.INPUT,
             help="The file of `cluster --record`; adds times and memory to the report.",
         ),
@@ -171,9 +176,11 @@ def report(
 
 def info(
     file: Annotated[
-        Path,
+        Place,
         typer.Argument(
-            metavar="FILE", help="A file of a model, features, a tree, a dendrogram, a preparation or a checkpoint."
+            metavar="FILE",
+            parser=options.as_place,
+            help="A file of a model, features, a tree, a dendrogram, a preparation or a checkpoint.",
         ),
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
@@ -186,16 +193,6 @@ def info(
     facts = file_facts(file)
     voice.table([(name, "not cut" if value is None else _text(value)) for name, value in facts.items()])
     voice.give(facts)
-
-
-def read_model(path: Path) -> tuple[AggregateModel, RunState]:
-    """The model, and the state of its run with the preparation of rows."""
-    kind, state, arrays = container.read(path)
-    if kind != "model":
-        raise ModelFileError(f"{path} is a file of the kind {kind!r}, not a model: `silverbirch cluster` makes models")
-    model: AggregateModel = restored(path, kind, state, arrays)
-    model.progress = False  # the command line shows its own
-    return model, RunState.of_file(path, state, arrays, model.n_features_in_)
 
 
 def _require_number(suggestion: Suggestion | None) -> None:
@@ -245,11 +242,11 @@ def _identity(
     return {"input": abridged(read), "rows": rows, "model": leaves_digest(model, state.preparation)}
 
 
-def _same_file(path: Path, other: Path) -> bool:
-    return os.path.realpath(path) == os.path.realpath(other)
+def _same_file(path: Place, other: Place) -> bool:
+    return same_place(path) == same_place(other)
 
 
-def _read_record(path: Path) -> dict[str, Any]:
+def _read_record(path: Place) -> dict[str, Any]:
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:

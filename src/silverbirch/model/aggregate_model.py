@@ -39,7 +39,7 @@ from ..rows.projected_source import ProjectedSource, Projection
 from ..tree import CFTree
 from ..wording import parameter
 from .cluster_results import ClusterResults
-from .labelled import LeafCounter
+from .labelled import LabelledLeaves, LeafCounter
 
 
 @dataclass(frozen=True)
@@ -250,8 +250,11 @@ class AggregateModel(ClusterResults):
         return labels_in_place(self.subcluster_labels_, leaves)
 
     def _count_labelled(self, counter: LeafCounter) -> None:
+        self._set_labelled(counter.result())
+
+    def _set_labelled(self, leaves: LabelledLeaves) -> None:
         """Takes over the rows labelled to each leaf; tables and centres are those of these rows from now on."""
-        self._labelled = counter.result()
+        self._labelled = leaves
         self._clusters = None
         self._table = None
 
@@ -357,7 +360,7 @@ class AggregateModel(ClusterResults):
             rows = "is only 1 different row" if leaves == 1 else f"are only {leaves} different rows"
             raise ValueError(f"{asked} but there {rows}: {lower}")
         finer = f"raise {parameter('max_leaves')}"
-        if self.tree_.n_rebuilds == 0 and self.tree_.threshold > 0:
+        if 0 < self.tree_.threshold <= self.tree_._initial_threshold:
             finer = f"lower {parameter('threshold')}"
         elif self.max_leaves is None:
             finer = f"raise {parameter('max_memory')}"

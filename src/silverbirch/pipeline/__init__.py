@@ -8,6 +8,7 @@ aggregation   -- first pass: inserts prepared chunks into the tree
 merging       -- in place of it: inserts features from many files into the tree
 labelling     -- second pass: a label for every row, in input order; can be resumed
 labels        -- writes label files, folders of them, or to standard output
+model_file    -- a model with what its run adds to the file
 provenance    -- what a run adds to a file: columns, preparation, record, and its sources: what it is made of
 transformer   -- loads a model with its preparation as a scikit-learn pipeline
 record        -- the record of a run: versions, parameters, input, counts, times, memory

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -13,6 +13,7 @@ from ..rows import START, Position, RowSource
 from ..storage import container
 from ..storage import model as model_in_file
 from ..tree import CFTree
+from ..wording import parameter
 from .gathering import Gathering, position_from
 from .preparation import Preparation
 
@@ -65,6 +66,13 @@ class Aggregation:
         self.preparation = self.preparation.from_metadata(self.source)
         if self.preparation.needs_statistics:
             self._gather(after_chunk)
+        for _ in self.inserted():
+            after_chunk(self)
+        if self.tree is None:
+            raise nothing_left(self.counts.rows, self.source.weight_column)
+
+    def inserted(self) -> Iterator[None]:
+        """Inserts the chunks from the current position on. The preparation must have its numbers."""
         for chunk in self.source.chunks(self._position):
             prepared = self.preparation.apply(chunk, self.source)
             if prepared.weight is None or prepared.weight.any():
@@ -75,15 +83,7 @@ class Aggregation:
             if self.preparation.missing == "mean":
                 self.counts.filled += int(np.isnan(chunk.rows).sum())
             self._position = chunk.end
-            after_chunk(self)
-        if self.tree is None:
-            raise self._nothing_left(self.counts.rows)
-
-    def _nothing_left(self, rows: int) -> ValueError:
-        weight = "" if self.source.weight_column is None else " or weight 0"
-        return ValueError(
-            f"no row is left of {rows:,}: each one has a missing value{weight}; fill missing values (--missing mean)"
-        )
+            yield
 
     def _gather(self, after_chunk: Callable[[Aggregation], Any]) -> None:
         if not self.source.repeatable:
@@ -93,7 +93,7 @@ class Aggregation:
         statistics = self.gathering.statistics
         assert statistics is not None  # a source has a chunk, or it raises an error
         if statistics.weight == 0:
-            raise self._nothing_left(self.gathering.rows)
+            raise nothing_left(self.gathering.rows, self.source.weight_column)
         self.preparation = self.preparation.from_statistics(statistics.checked(self.source.names))
         self.gathering = None
 
@@ -124,6 +124,14 @@ class Aggregation:
             self.model = resumed_model(self.model, state["model"], container.under("model", arrays))
         self._position = position_from(state["position"])
         self.counts = Counts(**state["counts"])
+
+
+def nothing_left(rows: int, weight_column: str | None) -> ValueError:
+    weight = "" if weight_column is None else " or weight 0"
+    return ValueError(
+        f"no row is left of {rows:,}: each one has a missing value{weight}; fill missing values "
+        f"({parameter('missing', 'mean')})"
+    )
 
 
 def resumed_model(model: AggregateModel, state: dict[str, Any], arrays: container.Arrays) -> AggregateModel:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..model import AggregateModel
 from ..model.labelled import LeafCounter
 from ..rows import Chunk, Position, RowSource
+from ..rows.passes import ForEachChunk
 from ..storage import container
 from ..storage.journal import Journal
 from .aggregation import Aggregation
@@ -60,7 +61,7 @@ class Labelling:
         rows = unlabelled = noise = 0
         for chunk in source.chunks(with_ids=True):
             leaves = self._leaves_of(chunk, source, preparation, model)
-            labels = np.where(leaves == _NO_LEAF, LEFT_OUT, labels_of_leaves[leaves])
+            labels = labels_of(leaves, labels_of_leaves)
             unlabelled += int(np.count_nonzero(labels == LEFT_OUT))
             noise += int(np.count_nonzero(labels == NOISE))
             writer.write(labels, chunk.kept, chunk.begin.file)
@@ -88,11 +89,7 @@ class Labelling:
         known = None if self._journal is None else self._journal.taken(len(chunk))
         if known is not None:
             return known
-        prepared = preparation.apply(chunk, source)
-        also = None if self._counter is None else self._counter.add
-        leaves = model._leaf_of(model._directed(model._source(prepared)), also=also)
-        if prepared.left_out is not None:
-            leaves[prepared.left_out] = _NO_LEAF
+        leaves = nearest_leaves(chunk, source, preparation, model, None if self._counter is None else self._counter.add)
         if self._journal is not None:
             with self._going_on():
                 self._journal.append(leaves)
@@ -151,6 +148,29 @@ class BothPasses:
     def resume(self, state: dict[str, Any], arrays: container.Arrays) -> None:
         self._aggregation.resume(state, arrays)
         self._labelling.resume(state.get("labelling", {}), container.under("labelling", arrays))
+
+
+def nearest_leaves(
+    chunk: Chunk,
+    source: RowSource,
+    preparation: Preparation,
+    model: AggregateModel,
+    also: ForEachChunk | None = None,
+) -> NDArray[np.int64]:
+    """The nearest leaf of each row of a chunk of the source, _NO_LEAF for a row that is left out.
+
+    `also` is called with the chunk as the tree takes it, and its leaves.
+    """
+    prepared = preparation.apply(chunk, source)
+    leaves = model._leaf_of(model._directed(model._source(prepared)), also=also)
+    if prepared.left_out is not None:
+        leaves[prepared.left_out] = _NO_LEAF
+    return leaves
+
+
+def labels_of(leaves: NDArray[np.int64], labels_of_leaves: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The label of each row by its leaf, LEFT_OUT for a row that is left out."""
+    return np.where(leaves == _NO_LEAF, LEFT_OUT, labels_of_leaves[leaves])
 
 
 def leaves_digest(model: AggregateModel, preparation: Preparation) -> str:
