@@ -1,0 +1,260 @@
+"""Dask: how to do some work on all partitions of a collection and merge it, and how to label them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import estimator
+from ..pipeline.labels import LEFT_OUT
+from ..pipeline.model_file import model_in
+from ..pipeline.provenance import RunState
+from ..rows import Chunk, NoRowsError, RowSource
+from ..storage import container
+from .job import Run, rounds_of_merges
+from .work import SENT_MODEL, Reading, Work, in_partition, labelled, unpacked_model
+
+try:
+    import dask
+    from dask.delayed import Delayed, delayed
+except ImportError:
+    raise ImportError("silverbirch.dask needs Dask: pip install 'silverbirch[dask]'") from None
+
+
+# -- partitions
+
+
+class Partitions:
+    """The partitions of a collection, each with the weights of its rows."""
+
+    def __init__(self, X: Any, sample_weight: Any = None) -> None:
+        self.rows = _chunks_of(X)
+        if not self.rows:
+            raise ValueError("the collection has no partitions: at least one row is needed")
+        self.weights = self._weights_of(X, sample_weight)
+
+    def _weights_of(self, X: Any, weight: Any) -> Sequence[Any]:
+        if weight is None or (np.ndim(weight) == 0 and not dask.is_dask_collection(weight)):
+            return [weight] * len(self.rows)
+        kind = _kind_of(weight, "sample_weight")
+        if kind == "array" and _kind_of(X) == "array":
+            weight = weight.rechunk((X.chunks[0],))
+        parts = list(weight.to_delayed().ravel()) if kind == "array" else _chunks_of(weight)
+        if len(parts) != len(self.rows):
+            raise ValueError(
+                f"sample_weight has {len(parts)} partitions but X has {len(self.rows)}: give it the same partitions"
+            )
+        return parts
+
+    def run_on(self, client: Any) -> Run:
+        """How to do some work on all partitions and merge what it gives."""
+        return lambda work: _run(work, self.rows, self.weights, client)
+
+
+def _run(work: Work, partitions: Sequence[Any], weights: Sequence[Any], client: Any) -> bytes:
+    sent = delayed(work, traverse=False)
+    done = [
+        delayed(_done)(sent, number, rows, weight)
+        for number, (rows, weight) in enumerate(zip(partitions, weights, strict=True))
+    ]
+    for groups in rounds_of_merges(len(done)):
+        done = [delayed(_merged)(sent, [done[i] for i in group]) for group in groups]
+    return cast(bytes, computed(done[0], client))
+
+
+@contextmanager
+def on_files(scheduler: str, files: Sequence[str]) -> Iterator[Run]:
+    """How to do some work on files, each of them a partition. The scheduler "local" starts a cluster here."""
+    try:
+        from distributed import Client
+    except ImportError:
+        raise ImportError("a cluster of Dask needs distributed: pip install 'silverbirch[dask]'") from None
+    with (
+        Client(silence_logs=logging.CRITICAL, dashboard_address=":0")
+        if scheduler == "local"
+        else Client(scheduler) as client
+    ):
+        yield lambda work: _run(work, files, [None] * len(files), client)
+
+
+def computed(value: Delayed, client: Any) -> Any:
+    return value.compute() if client is None else client.compute(value).result()
+
+
+def _kind_of(X: Any, name: str = "X") -> str:
+    """The kind of a collection: "array", "frame", "bag", or "chunks" for what is delayed."""
+    if dask.is_dask_collection(X) and not isinstance(X, Delayed):
+        if hasattr(X, "divisions"):
+            return "frame"
+        return "array" if hasattr(X, "chunks") else "bag"
+    if isinstance(X, Delayed) or (isinstance(X, list | tuple) and X and all(isinstance(chunk, Delayed) for chunk in X)):
+        return "chunks"
+    remedy = "silverbirch.Betula takes rows in memory and in files" if name == "X" else "give it the partitions of X"
+    raise TypeError(f"{name} is a {type(X).__name__}, no collection of Dask: {remedy}")
+
+
+def _chunks_of(X: Any) -> list[Delayed]:
+    """The partitions of a collection, each of them something that `read_chunks` takes."""
+    kind = _kind_of(X)
+    if kind == "array":
+        if X.ndim != 2:
+            raise ValueError(f"X is {X.ndim}-D: rows need a 2-D array of (rows, columns)")
+        return list(X.rechunk({1: -1}).to_delayed().ravel())
+    if kind == "bag":
+        return [delayed(_rows_of_items)(items) for items in X.to_delayed()]
+    return list(X.to_delayed()) if kind == "frame" else [X] if isinstance(X, Delayed) else list(X)
+
+
+# -- lazy results with the partitions of the rows
+
+
+def labels(X: Any, model: bytes, *, nulls: bool) -> Any:
+    """The label of each row. With `nulls`, rows may be left out: they have no label."""
+    sent, kind = delayed(model, traverse=False), _kind_of(X)
+    if kind == "array":
+        none: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        return _by_rows(X, model).map_blocks(_labels_of_block, model=sent, dtype=none.dtype, drop_axis=1, meta=none)
+    if kind == "frame":
+        return X.map_partitions(_labels_of_frame, sent, nulls, meta=_labels_of_frame(X._meta, None, nulls))
+    if kind == "bag":
+        return X.map_partitions(_labels_of_items, model=sent)
+    return [delayed(_labels_of_chunk)(number, chunk, sent) for number, chunk in enumerate(_chunks_of(X))]
+
+
+def distances(X: Any, model: bytes, names: list[str]) -> Any:
+    """The distances of each row to the clusters of these names."""
+    sent, kind = delayed(model, traverse=False), _kind_of(X)
+    if kind == "array":
+        dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.dtype(np.float64)
+        chunks, meta = (X.chunks[0], (len(names),)), np.empty((0, len(names)), dtype=dtype)
+        return _by_rows(X, model).map_blocks(
+            _distances_of, model=sent, columns=len(names), dtype=dtype, chunks=chunks, meta=meta
+        )
+    if kind == "frame":
+        return X.map_partitions(_distances_of_frame, sent, names, meta=dict.fromkeys(names, np.float64))
+    if kind == "bag":
+        raise TypeError("transform takes no bag: make it a data frame by its to_dataframe()")
+    return [delayed(_distances_of)(chunk, sent, len(names)) for chunk in _chunks_of(X)]
+
+
+def score(parts: Partitions, model: bytes, client: Any) -> float:
+    sent = delayed(model, traverse=False)
+    both = zip(parts.rows, parts.weights, strict=True)
+    scores = [delayed(_score_of)(number, rows, weight, sent) for number, (rows, weight) in enumerate(both)]
+    return float(computed(delayed(sum)(scores), client))
+
+
+def _by_rows(X: Any, model: bytes) -> Any:
+    """The array divided by rows only; raises ValueError if it does not have the columns of the model."""
+    columns = unpacked_model(model)[0].n_features_in_
+    if X.ndim != 2 or X.shape[1] != columns:
+        raise ValueError(f"X has shape {X.shape} but the model has {columns} columns: pass the same columns")
+    return X.rechunk({1: -1})
+
+
+# -- what runs on the workers
+
+
+def _done(work: Work, number: int, rows: Any, weight: Any) -> bytes:
+    return work(number, rows, weight)
+
+
+def _merged(work: Work, sent: list[bytes]) -> bytes:
+    return work.merged(sent)
+
+
+def _rows_of_items(items: Any) -> Any:
+    """The items of a partition of a bag as a table or an array."""
+    found = list(items)
+    if found and isinstance(found[0], dict):
+        import pyarrow as pa
+
+        # An item may lack a key: its value is missing. The order of columns is that of an item with most keys.
+        names = dict.fromkeys(name for item in sorted(found, key=len, reverse=True) for name in item)
+        return pa.table({name: [item.get(name) for item in found] for name in names})
+    return np.array(found) if found else np.empty((0, 1))
+
+
+def _reading(state: RunState) -> Reading:
+    """How the rows for a model are read: its columns only, if they have names."""
+    return Reading({"columns": state.to_read, "times": state.times})
+
+
+def _labels_of(rows: Any, model: bytes) -> NDArray[np.int64]:
+    _, state = unpacked_model(model)
+    try:
+        return np.concatenate([labels for _, labels in labelled(_reading(state).source(rows), model)])
+    except NoRowsError:
+        return np.empty(0, dtype=np.int64)
+
+
+def _labels_of_block(block: Any, model: bytes, block_info: Any = None) -> Any:
+    with in_partition(block_info[0]["chunk-location"][0] if block_info else 0):
+        return _labels_of(block, model)
+
+
+def _labels_of_frame(part: Any, model: bytes | None, nulls: bool) -> Any:
+    import pandas as pd
+
+    labels = np.empty(0, dtype=np.int64) if model is None else _labels_of(part, model)
+    found = pd.Series(labels, index=part.index, name="label")
+    return found.astype("Int64").mask(labels == LEFT_OUT) if nulls else found
+
+
+def _labels_of_items(items: Any, model: bytes) -> list[int | None]:
+    labels = _labels_of(_rows_of_items(items), model).tolist()
+    return [None if label == LEFT_OUT else label for label in labels]
+
+
+def _labels_of_chunk(number: int, chunk: Any, model: bytes) -> Any:
+    with in_partition(number):
+        return _labels_of(chunk, model)
+
+
+def _prepared(rows: Any, weight: Any, model: bytes) -> Iterator[tuple[estimator.Betula, RowSource, Chunk]]:
+    """The model, the source and each of its chunks of rows as the model takes them; nothing without rows.
+
+    Rows are read as for the labels, so that all methods take the same rows.
+    """
+    whole, state = model_in(SENT_MODEL, container.unpacked(model, SENT_MODEL), estimator.Betula)
+    whole.__dict__.pop("feature_names_in_", None)  # prepared rows have no names
+    try:
+        source = _reading(state).source(rows, weight)
+        for chunk in source.chunks():
+            yield whole, source, state.preparation.apply(chunk, source)
+    except NoRowsError:
+        return
+
+
+def _distances_of(rows: Any, model: bytes, columns: int) -> NDArray[np.floating[Any]]:
+    dtype = np.float32 if getattr(rows, "dtype", None) == np.float32 else np.float64
+    found: list[NDArray[np.floating[Any]]] = [np.empty((0, columns), dtype=dtype)]
+    for whole, source, chunk in _prepared(rows, None, model):
+        if chunk.left_out is not None:
+            at = source.place_in(chunk, int(np.argmax(chunk.left_out)))
+            raise ValueError(f"a value is missing in {at}: drop such rows before, as fit did")
+        found.append(whole.transform(chunk.rows))
+    return np.concatenate(found)
+
+
+def _distances_of_frame(part: Any, model: bytes, names: list[str]) -> Any:
+    import pandas as pd
+
+    found = _distances_of(part, model, len(names)).astype(np.float64, copy=False)
+    return pd.DataFrame(found, columns=names, index=part.index)
+
+
+def _score_of(number: int, rows: Any, weight: Any, model: bytes) -> float:
+    total = 0.0
+    with in_partition(number):
+        for whole, _, chunk in _prepared(rows, weight, model):
+            kept = np.ones(len(chunk), dtype=bool) if chunk.left_out is None else ~chunk.left_out
+            if kept.any():
+                weights = None if chunk.weight is None else chunk.weight[kept]
+                total += whole.score(chunk.rows[kept], sample_weight=weights)
+    return total

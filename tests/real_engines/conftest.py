@@ -1,0 +1,41 @@
+import socket
+import subprocess
+import sys
+import time
+
+import boto3
+import pytest
+
+from object_store import BUCKET, ask, free_port
+
+
+@pytest.fixture(scope="session")
+def port():
+    port = free_port()
+    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", port)).close()
+                break
+            except OSError:
+                assert server.poll() is None
+                time.sleep(0.1)
+        yield port
+    finally:
+        server.terminate()
+        server.wait()
+
+
+@pytest.fixture
+def store(port, monkeypatch):
+    """A client of boto3 for an empty bucket; the environment names the server."""
+    ask(port, "reset")
+    known = {"AWS_ACCESS_KEY_ID": "someone", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_DEFAULT_REGION": "us-east-1"}
+    for name, value in known.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{port}")
+    client = boto3.client("s3")
+    client.create_bucket(Bucket=BUCKET)
+    return client
