@@ -1,0 +1,281 @@
+"""Spark: how to do some work on all partitions of a data frame and merge it, and how to label them.
+
+Both passes are `mapInArrow`: a task gets the record batches of its partition one after the other. Merges are
+`applyInArrow` over groups of what the tasks sent, so they run on the executors, and the driver sees one merged set.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from ..errors import MemoryLimitError, ModelFileError
+from ..pipeline.labels import LEFT_OUT
+from .job import FAN_IN, Run, rounds_of_merges
+from .work import Reading, Work, in_partition, labelled, unpacked_model
+
+try:
+    from py4j.java_gateway import is_instance_of
+    from pyspark import TaskContext
+    from pyspark.errors import PythonException
+    from pyspark.ml.functions import vector_to_array
+    from pyspark.ml.linalg import VectorUDT
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import functions as sql
+    from pyspark.sql.types import ArrayType, BooleanType, IntegerType, NullType, NumericType, StructField, StructType
+except ImportError:
+    raise ImportError("silverbirch.spark needs PySpark 4: pip install 'silverbirch[spark]', and Java 17") from None
+
+_SENT = "number int, data binary"  # the number of a partition or of a group of them, and what a worker sent
+_RAISED = (
+    *(ValueError, TypeError, MemoryLimitError, ModelFileError),
+    *(FileNotFoundError, FileExistsError, PermissionError, OSError, MemoryError),
+)
+
+
+class Partitions:
+    """The partitions of a data frame: the columns to cluster, and the column of weights."""
+
+    def __init__(self, frame: DataFrame, columns: Sequence[str], weight: str | None = None) -> None:
+        self.columns, self.weight = list(columns), weight
+        self._read = {name: _as_numbers(frame, name) for name in columns}
+        if weight is not None:
+            self._read.setdefault(weight, _column(frame, weight))
+        self._frame = frame.select(
+            *(column.alias(name) for name, column in zip(_plain(self._read), self._read.values(), strict=True))
+        )
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """How a worker reads the rows: the arguments of `read_chunks`."""
+        return {"columns": self.columns, "weight_column": self.weight}
+
+    def run(self, work: Work) -> bytes:
+        """Does the work on all partitions and merges what it gives."""
+        names = list(self._read)
+        return _run(self._frame, work, lambda _, batches: (batch.rename_columns(names) for batch in batches))
+
+
+@contextlib.contextmanager
+def on_files(master: str, files: Sequence[str], *, shows_progress: bool = False) -> Iterator[Run]:
+    """How to do some work on files, each of them a partition, in a session of Spark that ends with the block."""
+    session = _session(master, shows_progress)
+    names = list(files)
+    try:
+        session.sparkContext.setLogLevel("OFF")  # an error of a task is raised here
+        frame = session.range(0, len(names), 1, len(names))
+
+        def name_of(number, batches):  # type: ignore[no-untyped-def]
+            for _ in batches:  # Spark ends a worker that leaves some of its input
+                pass
+            return names[number]
+
+        yield lambda work: _run(frame, work, name_of)
+    finally:
+        session.stop()
+
+
+def _session(master: str, shows_progress: bool) -> SparkSession:
+    """A new session. Java prints on the standard error, from warnings at its start to a progress bar, or nothing."""
+    if master.startswith("local"):  # executors on this machine run this Python
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.master(master).appName("silverbirch")
+    builder = builder.config("spark.ui.showConsoleProgress", str(shows_progress).lower())
+    with contextlib.nullcontext() if shows_progress else _standard_error_to_file() as said:
+        try:
+            return builder.getOrCreate()
+        except Exception as error:
+            raise OSError(f"Spark does not start at {master}: {_reason(error, said)}") from error
+
+
+def _reason(error: Exception, said: Any) -> str:
+    """Why Spark does not start, in one line: from an error, and from the file of what Java said, if there is one."""
+    lines = str(error).splitlines()
+    if said is not None:
+        said.seek(0)
+        lines += said.read().decode(errors="replace").strip().splitlines()
+    thrown = [line.rpartition("Exception: ")[2] for line in lines if "Exception: " in line]
+    return thrown[0] if thrown else f"{lines[-1] if lines else type(error).__name__}; it needs Java 17"
+
+
+@contextlib.contextmanager
+def _standard_error_to_file() -> Iterator[Any]:
+    """Within the block, new processes write their standard error to a file, which is the value."""
+    with tempfile.TemporaryFile() as file:
+        sys.stderr.flush()
+        before = os.dup(2)
+        os.dup2(file.fileno(), 2)
+        try:
+            yield file
+        finally:
+            os.dup2(before, 2)
+            os.close(before)
+
+
+def _run(frame: DataFrame, work: Work, rows_of: Callable[[int, Iterator[Any]], Any]) -> bytes:
+    """`rows_of(number, batches)` are the rows of a partition."""
+
+    # Without annotations: Spark takes a function's own for those of a UDF.
+    def done(batches):  # type: ignore[no-untyped-def]
+        return _done(work, rows_of, batches)
+
+    def merged(table):  # type: ignore[no-untyped-def]
+        return _merged(work, table)
+
+    with _own_errors():
+        first = sent = frame.mapInArrow(done, _SENT).persist()
+        try:
+            most = cast(Any, first.agg(sql.max("number")).first())[0]
+            for _ in rounds_of_merges(1 + (most or 0)):
+                group = sql.floor(sql.col("number") / FAN_IN).cast("int")
+                sent = sent.groupBy(group.alias("group")).applyInArrow(merged, _SENT)
+            found = sent.select("data").collect()
+        finally:
+            first.unpersist()
+    return bytes(found[0]["data"]) if found else work.nothing()
+
+
+def labels(frame: DataFrame, columns: Sequence[str], model: bytes, prediction: str) -> DataFrame:
+    """The data frame with a column of labels; rows that are left out have a null."""
+    if prediction in frame.columns:
+        raise ValueError(f"the data frame has a column {prediction!r} already: choose another predictionCol")
+    if missing := [name for name in columns if name not in frame.columns]:
+        raise ValueError(f"the data frame has no column {missing[0]!r}: the model is of {', '.join(columns)}")
+    arrays, own = {name: _as_numbers(frame, name) for name in columns}, len(frame.columns)
+    vectors = [name for name in columns if isinstance(frame.schema[name].dataType, VectorUDT)]
+    wide = frame.select("*", *(arrays[name] for name in vectors))
+    wide = wide.toDF(*_plain(wide.columns))
+    places = {name: frame.columns.index(name) for name in columns}
+    places |= {name: number for number, name in enumerate(vectors, own)}
+    schema = StructType([*frame.schema.fields, StructField(prediction, IntegerType())])
+
+    def labelled_batches(batches):  # type: ignore[no-untyped-def]
+        return _labelled(places, own, model, batches)
+
+    with _own_errors():
+        return wide.mapInArrow(labelled_batches, schema)
+
+
+def store_bytes(session: SparkSession, path: str, data: bytes) -> None:
+    """Writes a file to a path of Spark, on whatever file system that is."""
+    files, place = _file_system(session, path)
+    if files.exists(place):
+        raise FileExistsError(f"{path} exists: give another name, or overwrite it by write().overwrite().save(path)")
+    stream = files.create(place)
+    try:
+        stream.write(bytearray(data))
+    finally:
+        stream.close()
+
+
+def stored_bytes(session: SparkSession, path: str) -> bytes:
+    """The content of a file at a path of Spark."""
+    files, place = _file_system(session, path)
+    if not files.exists(place):
+        raise FileNotFoundError(f"{path}: there is no such file")
+    stream = files.open(place)
+    try:
+        return bytes(stream.readAllBytes())
+    finally:
+        stream.close()
+
+
+def _file_system(session: SparkSession, path: str) -> tuple[Any, Any]:
+    """Hadoop's file system for a path, and the path.
+
+    That of this machine writes no checksums beside a file: a model has its own, and whoever replaces it without Hadoop
+    would leave the old ones, which refuse it.
+    """
+    spark = cast(Any, session)
+    place = spark._jvm.org.apache.hadoop.fs.Path(path)
+    files = place.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf())
+    writes_checksums = is_instance_of(spark.sparkContext._gateway, files, "org.apache.hadoop.fs.ChecksumFileSystem")
+    return files.getRawFileSystem() if writes_checksums else files, place
+
+
+def _as_numbers(frame: DataFrame, name: str) -> Any:
+    """A column; vectors of pyspark.ml as arrays. Raises TypeError if it does not hold numbers."""
+    column, kind = _column(frame, name), frame.schema[name].dataType
+    if isinstance(kind, VectorUDT):
+        return vector_to_array(column)
+    if not isinstance(kind.elementType if isinstance(kind, ArrayType) else kind, NumericType | BooleanType | NullType):
+        raise TypeError(
+            f"column {name!r} holds {kind.simpleString()}: only numbers, arrays of numbers and vectors are clustered; "
+            "cast it, or choose other inputCols"
+        )
+    return column
+
+
+def _plain(names: Collection[str]) -> list[str]:
+    """As many other names: `mapInArrow` fails if a name has a dot or a backtick, or if two columns have the same."""
+    return [f"c{number}" for number in range(len(names))]
+
+
+def _column(frame: DataFrame, name: str) -> Any:
+    if (count := frame.columns.count(name)) != 1:
+        found = "no column" if count == 0 else f"{count} columns"
+        raise ValueError(f"the data frame has {found} {name!r}: it has {', '.join(frame.columns)}")
+    return frame[f"`{name.replace('`', '``')}`"]
+
+
+@contextlib.contextmanager
+def _own_errors() -> Iterator[None]:
+    """Raises our error where a task raised it, and not Spark's with a trace of the task.
+
+    No warning of PySpark that it does not know the installed version of pandas: none is used here.
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")
+        try:
+            yield
+        except PythonException as error:
+            kind, _, text = str(error).strip().splitlines()[-1].partition(": ")
+            own = next((known for known in _RAISED if known.__name__ == kind.rpartition(".")[2]), None)
+            if own is None:
+                raise
+            raise own(text) from error
+
+
+# -- what runs on the executors
+
+
+def _done(work: Work, rows_of: Callable[[int, Iterator[Any]], Any], batches: Iterable[Any]) -> Iterator[Any]:
+    number = cast(Any, TaskContext.get()).partitionId()
+    yield _sent(number, work(number, rows_of(number, iter(batches))))
+
+
+def _merged(work: Work, table: Any) -> Any:
+    import pyarrow as pa
+
+    table = table.sort_by("number")
+    number = table["number"][0].as_py() // FAN_IN
+    return pa.Table.from_batches([_sent(number, work.merged(table["data"].to_pylist()))])
+
+
+def _sent(number: int, data: bytes) -> Any:
+    import pyarrow as pa
+
+    return pa.record_batch({"number": pa.array([number], pa.int32()), "data": pa.array([data], pa.binary())})
+
+
+def _labelled(places: dict[str, int], own: int, model: bytes, batches: Iterable[Any]) -> Iterator[Any]:
+    """The first `own` columns of each batch, and the labels of its columns at these places."""
+    import pyarrow as pa
+
+    reading = Reading({"columns": unpacked_model(model)[1].to_read})
+    number = cast(Any, TaskContext.get()).partitionId()
+    for batch in batches:
+        if batch.num_rows == 0:
+            continue
+        rows = pa.record_batch({name: batch.column(place) for name, place in places.items()})
+        with in_partition(number):
+            found = np.concatenate([labels for _, labels in labelled(reading.source(rows), model)])
+        label = pa.array(found, pa.int32(), mask=found == LEFT_OUT)
+        yield pa.RecordBatch.from_arrays([*batch.columns[:own], label], names=[*batch.schema.names[:own], "label"])
