@@ -6,13 +6,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 RECIPES := .venv-recipes
 BROWSER := .venv-browser
+ENGINES := .venv-engines
 DOCS := .venv-docs
 SOURCES := CMakeLists.txt pyproject.toml README.md LICENSE \
   $(shell find cpp/silverbirch bindings src -name '*.?pp' -o -name '*.py' -o -name '*.pyi' -o -name '*.css' -o -name '*.js')
 CPP_TESTS := $(shell find cpp/tests -type f)
 CPP_FILES := $(shell find cpp bindings benchmarks -name '*.?pp')
 
-.PHONY: demo bench reproduce test lint test-cpp test-python test-recipes test-browser script docs gallery stubs format dist clean
+.PHONY: demo bench reproduce test lint test-cpp test-python test-recipes test-browser test-engines script docs gallery stubs format dist clean
 
 demo: $(VENV)/for-users
 	$(BIN)/silverbirch demo --out demo-output --force
@@ -50,6 +51,11 @@ test-browser: $(BROWSER)/ready
 	$(BROWSER)/bin/oxlint --deny-warnings src/silverbirch/report/script tests/script
 	$(NODE) --test 'tests/script/*.test.js'
 	$(BROWSER)/bin/python -m pytest tests/browser
+
+# Dask, Spark and object storage for real: clusters of processes that are killed, and a server of S3.
+test-engines: $(ENGINES)/ready
+	$(ENGINES)/bin/python tests/java.py
+	$(ENGINES)/bin/python -m pytest tests/real_engines
 
 # The modules of the page's script in one file, which pages carry; run it when a module has changed.
 script: $(BROWSER)/ready
@@ -105,6 +111,10 @@ $(BROWSER)/ready: $(VENV)/for-users
 	$(BROWSER)/bin/python tests/chromium.py
 	touch $@
 
+$(ENGINES)/ready: $(VENV)/for-users
+	$(call ENVIRONMENT,$(ENGINES),engines)
+	touch $@
+
 $(DOCS)/ready: $(VENV)/for-users
 	$(call ENVIRONMENT,$(DOCS),docs)
 	touch $@
@@ -121,4 +131,4 @@ dist: $(VENV)/for-developers
 	$(BIN)/python -m build
 
 clean:
-	rm -rf build dist $(VENV) $(RECIPES) $(BROWSER) $(DOCS) demo-output docs/reference
+	rm -rf build dist $(VENV) $(RECIPES) $(BROWSER) $(ENGINES) $(DOCS) demo-output docs/reference

@@ -11,8 +11,8 @@ from hypothesis import settings
 settings.register_profile("silverbirch", deadline=None)
 settings.load_profile("silverbirch")
 
-# `make test-recipes` and `make test-browser` install the packages that these tests are about.
-NEEDED = {"recipes": "bertopic", "browser": "playwright"}
+# `make test-recipes` and others install the packages that these tests are about.
+NEEDED = {"recipes": "bertopic", "browser": "playwright", "real_engines": "pyspark"}
 collect_ignore = [folder for folder, package in NEEDED.items() if not find_spec(package)]
 
 

@@ -22,9 +22,10 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+ELSEWHERE = {"recipes.md", "dask.md", "spark.md"}  # run by `make test-recipes` and `make test-engines`
 PAGES = [
     ROOT / "README.md",
-    *sorted(page for page in (ROOT / "docs").glob("*.md") if page.name != "recipes.md"),  # run by `make test-recipes`
+    *sorted(page for page in (ROOT / "docs").glob("*.md") if page.name not in ELSEWHERE),
     *sorted((ROOT / "examples").glob("*.md")),
 ]
 _FILE = re.compile(r"(?ms)^```python\n# (\w+\.py)\n(.*?)^```")
@@ -85,8 +86,8 @@ def _lines(text):
 
 
 def main():
-    chosen = [page for page in PAGES if not sys.argv[1:] or page.name in sys.argv[1:]]
-    for page in chosen:
+    named = [page for page in [*PAGES, *(ROOT / "docs" / name for name in ELSEWHERE)] if page.name in sys.argv[1:]]
+    for page in named or PAGES:
         page.write_text(run_page(page.read_text()))
 
 

@@ -20,7 +20,7 @@ CPP_ROOMS = (
 NOT_IN_THE_CORE = r"Python\.h|nanobind/|numpy/"
 
 # The rooms that a room imports when it is imported itself; all may import the ground.
-GROUND = "_core errors names wording machine progress checks directions"
+GROUND = "_core errors names wording machine progress checks directions remote"
 NOUNS = "features tree linkage dendrogram model estimator"
 WATCHED = ("sklearn", "benchmarks", "experiments")  # packages outside that not every room may import
 PYTHON_ROOMS = {
@@ -31,6 +31,7 @@ PYTHON_ROOMS = {
     "progress": "",
     "checks": "",
     "directions": "",
+    "remote": "",
     "rows": "directions",
     "saved": "",
     "features": "saved",
@@ -45,8 +46,11 @@ PYTHON_ROOMS = {
     "pipeline": f"rows {NOUNS} storage sklearn",
     "plot": "rows features tree linkage dendrogram model",
     "report": f"rows {NOUNS} storage plot",
+    "engines": f"rows {NOUNS} storage pipeline sklearn",
+    "dask": f"rows {NOUNS} storage pipeline engines sklearn",
+    "spark": f"rows {NOUNS} storage pipeline engines sklearn",
     "demo": f"{NOUNS} storage",
-    "cli": f"directions rows {NOUNS} pipeline storage plot",
+    "cli": f"directions rows {NOUNS} pipeline engines storage plot",
     "__init__": "",
     "__main__": "",
 }
@@ -123,11 +127,19 @@ def import_statements(tree: ast.AST, lazy: bool = False) -> Iterator[tuple[ast.I
 
 def imported(node: ast.Import | ast.ImportFrom, folder: tuple[str, ...], modules: set[str]) -> list[str]:
     if isinstance(node, ast.Import):
-        return [alias.name.removeprefix("silverbirch.") for alias in node.names]
+        return [own_or_outside(alias.name) for alias in node.names]
+    if not node.level and (node.module or "").partition(".")[0] != "silverbirch":
+        return [own_or_outside(node.module or "")]
     base = [*folder[: len(folder) + 1 - node.level]] if node.level else []
     base += (node.module or "").removeprefix("silverbirch").split(".")
     names = [".".join(filter(None, [*base, alias.name])) for alias in node.names if alias.name != "__version__"]
     return [name if name in modules else name.rpartition(".")[0] or "__init__" for name in names]
+
+
+def own_or_outside(name: str) -> str:
+    """A module named from the package on. One outside, such as dask, may have the name of one of ours."""
+    own, _, rest = name.partition(".")
+    return rest or "__init__" if own == "silverbirch" else name if own in WATCHED else f"outside:{name}"
 
 
 def room_of_module(name: str) -> str:
@@ -242,6 +254,8 @@ def test_files_that_include_each_other_and_files_outside_all_rooms_are_reported(
         ("storage/container.py", "from .. import __version__, _core", None),
         ("rows/chunk.py", "def f():\n  from .. import tree", "rows.chunk imports tree in a function"),
         ("cellar.py", "from . import tree", "cellar is in no room"),
+        ("tree.py", "import rows", None),
+        ("features.py", "import tree.branches", None),
     ],
 )
 def test_an_import_that_is_turned_round_is_reported(tmp_path, module, line, wrong):

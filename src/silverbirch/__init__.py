@@ -24,6 +24,8 @@ Use the result
 Files
     load             -- loads the object that a file holds; each class also has `save` and `load`
 
+Many machines: the modules silverbirch.dask and silverbirch.spark, with an `aggregate` and a `Betula` each
+
 Errors
     MemoryLimitError -- a step needs more memory than is allowed or than the machine has
     ModelFileError   -- a file is damaged or holds something else
@@ -52,7 +54,7 @@ if TYPE_CHECKING:
     from .storage.loading import load
     from .tree import CFTree
 
-__version__ = "0.5.0"
+__version__ = "0.6.0"
 
 __all__ = [
     "AgglomerativeClustering",
