@@ -4,9 +4,14 @@ import sys
 import time
 
 import boto3
+import dask
 import pytest
 
 from object_store import BUCKET, ask, free_port
+
+# A LocalCluster looks for each lost worker once more after this time, and drops its place for good if there is no worker
+# at that moment. These tests kill workers again and again, so there may be none; after an hour they are over.
+dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"})
 
 
 @pytest.fixture(scope="session")
