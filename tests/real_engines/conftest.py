@@ -9,8 +9,8 @@ import pytest
 
 from object_store import BUCKET, ask, free_port
 
-# A LocalCluster looks for each lost worker once more after this time, and drops its place for good if there is no worker
-# at that moment. These tests kill workers again and again, so there may be none; after an hour they are over.
+# A LocalCluster looks for a lost worker again after this time, by default 15 seconds. If a test has just killed the one
+# that replaced it, the cluster gives its place up, and the next tests wait for a worker that never comes.
 dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"})
 
 
