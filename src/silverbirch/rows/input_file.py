@@ -16,7 +16,6 @@ from typing import IO, Any, cast
 from ..remote import RemotePath, place
 from ..remote.failures import explained
 from ..remote.reader import BUFFER
-from .guarded import GuardedStream
 
 STANDARD_INPUT = "-"
 
@@ -84,7 +83,7 @@ class RemoteFile(InputFile):
     def open_for_arrow(self) -> Any:
         import pyarrow as pa
 
-        return pa.PythonFile(GuardedStream(self.open()), mode="r")
+        return pa.PythonFile(self.open(), mode="r")
 
     def fingerprint(self) -> dict[str, Any]:
         """The entity tag is there if the server tells it: times may be those of whole seconds."""

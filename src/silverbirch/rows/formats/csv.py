@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ...wording import parameter
@@ -13,6 +14,7 @@ from ..parsing import SPACES
 from ..source import ReadingBytes
 from ..table import FileTable, needed, released
 from .dialect import CommentRemover, SpaceRemover, found_separator, has_spaces, is_number
+from .read_ahead import ReadAhead
 from .text import ConvertedStream, TextFile, with_compressions
 
 if TYPE_CHECKING:
@@ -79,8 +81,8 @@ class CsvTable(FileTable):
         """The schema by the first block, the names in it, and the values of that block; None without rows."""
         while True:
             try:
-                with self._saying_where():
-                    reader = self._reader(self._stream()[0], max(self._block, _FIRST_BLOCK))
+                block = max(self._block, _FIRST_BLOCK)
+                with self._saying_where(), self._reader(self._stream()[0], block) as reader:
                     return reader.schema, reader.schema.names, next(reader, None)
             except ValueError as error:
                 self._try_again(error)
@@ -96,20 +98,22 @@ class CsvTable(FileTable):
 
     def _reader(self, text: Any, block: int, types: dict[str, Any] | None = None) -> Any:
         csv = needed("pyarrow.csv")
-        return csv.open_csv(
-            text,
-            read_options=csv.ReadOptions(
+        options = {
+            "read_options": csv.ReadOptions(
                 use_threads=False, block_size=block, autogenerate_column_names=not self.parsing.header
             ),
-            parse_options=csv.ParseOptions(
+            "parse_options": csv.ParseOptions(
                 delimiter="\t" if self._separator == SPACES else self._separator,
                 newlines_in_values=True,
                 ignore_empty_lines=len(self.fields) != 1,  # with one column, an empty line is a missing value
             ),
-            convert_options=csv.ConvertOptions(
+            "convert_options": csv.ConvertOptions(
                 column_types=types, include_columns=list(types or ()), decimal_point=self.parsing.decimal
             ),
-        )
+        }
+        opened = partial(csv.open_csv, **options)
+        without_python = self.file.local is not None and isinstance(text, needed("pyarrow").NativeFile)
+        return opened(text) if without_python else ReadAhead(text, opened)
 
     def _check_header(self, names: list[str]) -> None:
         """Raises ValueError if the first line holds numbers: a row would be lost. pandas writes 0, 1, 2, … as names.
@@ -189,12 +193,12 @@ class CsvTable(FileTable):
         with self._saying_where():
             text, bytes_read = self._stream()
             block = self._block
-            reader = self._reader(text, block, self._types(wanted))
             # A batch is a block of text. Where the text is not that of the file, Arrow reads ahead of what is known.
             exact = self._text.is_plain and not isinstance(text, ConvertedStream)
-            read = self._noting_bytes(reader, lambda n: min(n * block, self.n_bytes) if exact else bytes_read())
-            for batch in without_first(read, begin):
-                yield self._renamed(batch, wanted)
+            with self._reader(text, block, self._types(wanted)) as reader:
+                read = self._noting_bytes(reader, lambda n: min(n * block, self.n_bytes) if exact else bytes_read())
+                for batch in without_first(read, begin):
+                    yield self._renamed(batch, wanted)
 
     def _types(self, wanted: Wanted) -> dict[str, Any]:
         pa = needed("pyarrow")
