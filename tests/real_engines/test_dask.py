@@ -162,6 +162,46 @@ def test_a_single_weight_counts_all_rows():
     assert_same_bits(model.features_, sd.Betula(**OPTIONS).fit(array(), sample_weight=da.full(800, 2.0)).features_)
 
 
+def test_weights_are_a_column_of_the_parquet_files_that_hold_the_rows(expected, tmp_path):
+    others = [f"other {number}" for number in range(30)]
+    for number, piece in enumerate(PIECES):
+        table = FRAME[piece].assign(w=WEIGHT[piece], **dict.fromkeys(others, 0.0))
+        table.to_parquet(tmp_path / f"{number}.parquet", index=False)
+    files = dd.read_parquet(tmp_path)
+    model = sd.Betula(**OPTIONS).fit(files[["x", "y", "z"]], sample_weight=files["w"])
+    assert_same_bits(model.features_, expected[1].features_)
+
+
+def test_a_single_chunk_has_a_single_chunk_of_weights():
+    model = sd.Betula(**OPTIONS).fit(delayed(X), sample_weight=delayed(WEIGHT))
+    assert_holds(model.features_, X, WEIGHT)
+
+
+def test_delayed_chunks_may_choose_columns_of_files(expected, tmp_path):
+    chunks = []
+    for path in parquet(tmp_path):
+        pd.read_parquet(path).assign(name="text").to_parquet(path)
+        chunks.append(delayed(sb.read_chunks)(path, columns=["x", "y", "z"]))
+    model = sd.Betula(**OPTIONS).fit(chunks)
+    assert_same_bits(model.features_, expected[0].features_)
+    np.testing.assert_array_equal(in_memory(model.labels_), expected[0].to_local().predict(X))
+
+
+def test_the_order_of_keys_in_a_bag_does_not_matter(expected):
+    items = FRAME.to_dict("records")
+    items[400:] = [dict(reversed(item.items())) for item in items[400:]]
+    model = sd.Betula(**OPTIONS).fit(db.from_sequence(items, npartitions=8))
+    assert_same_bits(model.features_, expected[0].features_)
+
+
+@pytest.mark.parametrize("call", [sb.Betula(3).fit, sb.CFTree().insert, sb.read_chunks])
+@pytest.mark.parametrize("form", ["array", "frame"])
+def test_what_needs_rows_in_memory_names_the_module_for_dask(call, form, tmp_path):
+    rows, _ = FORMS[form](tmp_path)
+    with pytest.raises(TypeError, match=r"of Dask, whose rows are elsewhere: use silverbirch\.dask"):
+        call(rows)
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_labels_have_the_partitions_of_the_rows(form, expected, tmp_path):
     rows, _ = FORMS[form](tmp_path)
@@ -282,19 +322,18 @@ def test_all_schedulers_give_the_same_bytes(client, tmp_path):
         assert client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.transition_counter) > before
 
 
-def test_a_client_that_is_given_does_the_work(client):
-    def done():
-        return client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.transition_counter)
-
-    before = done()
-    sd.Betula(**OPTIONS).fit(array())
-    assert done() == before
+def test_a_client_that_is_given_does_the_work(client, monkeypatch):
+    asked = []
+    compute = client.compute
+    monkeypatch.setattr(client, "compute", lambda value: asked.append(value) or compute(value))
     model = sd.Betula(**OPTIONS, client=client).fit(array())
-    assert (middle := done()) > before
+    assert len(asked) == 2  # the tree, the refined leaves
     model.score(array())
-    assert (late := done()) > middle
-    sd.aggregate(array(), client=client)
-    assert done() > late
+    assert len(asked) == 3
+    sd.aggregate(array(), refine=0, client=client)
+    assert len(asked) == 4
+    sd.Betula(**OPTIONS).fit(array())
+    assert len(asked) == 4
 
 
 def test_an_error_of_a_worker_process_is_that_of_a_thread(client):
@@ -571,6 +610,26 @@ WRONG = {
         lambda m: m.fit(frame(), sample_weight=da.ones(800, chunks=400)),
         ValueError,
         "sample_weight has 2 partitions but X has 8: give it the same partitions",
+    ),
+    "weights of fewer rows": (
+        lambda m: m.fit(array(), sample_weight=da.ones(700, chunks=100)),
+        ValueError,
+        "sample_weight has 700 values but X has 800 rows: give one for each row",
+    ),
+    "weights in columns": (
+        lambda m: m.fit(array(), sample_weight=array()),
+        ValueError,
+        "sample_weight is 2-D: one number for each row needs a 1-D array",
+    ),
+    "names of files": (
+        lambda m: m.fit(["a.parquet"]),
+        TypeError,
+        r"X is a list, no collection of Dask: make each item a partition by dask.delayed",
+    ),
+    "items of other lengths": (
+        lambda m: m.fit(db.from_sequence([[1.0, 2.0, 3.0], [1.0]], npartitions=1)),
+        ValueError,
+        "the items of the bag have different lengths",
     ),
     "weights of other rows": (
         lambda m: m.fit([delayed(X)], sample_weight=[delayed(WEIGHT[:10])]),

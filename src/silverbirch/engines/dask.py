@@ -39,12 +39,11 @@ class Partitions:
         self.weights = self._weights_of(X, sample_weight)
 
     def _weights_of(self, X: Any, weight: Any) -> Sequence[Any]:
-        if weight is None or (np.ndim(weight) == 0 and not dask.is_dask_collection(weight)):
+        if weight is None or (not dask.is_dask_collection(weight) and np.ndim(weight) == 0):
             return [weight] * len(self.rows)
-        kind = _kind_of(weight, "sample_weight")
-        if kind == "array" and _kind_of(X) == "array":
-            weight = weight.rechunk((X.chunks[0],))
-        parts = list(weight.to_delayed().ravel()) if kind == "array" else _chunks_of(weight)
+        if _kind_of(weight, "sample_weight") == "array":
+            weight = _with_chunks_of(weight, X)
+        parts = list(weight.to_delayed().ravel()) if _kind_of(weight) == "array" else _chunks_of(weight)
         if len(parts) != len(self.rows):
             raise ValueError(
                 f"sample_weight has {len(parts)} partitions but X has {len(self.rows)}: give it the same partitions"
@@ -86,6 +85,17 @@ def computed(value: Delayed, client: Any) -> Any:
     return value.compute() if client is None else client.compute(value).result()
 
 
+def _with_chunks_of(weight: Any, X: Any) -> Any:
+    """The weights with the chunks of the rows, where both know them."""
+    if weight.ndim != 1:
+        raise ValueError(f"sample_weight is {weight.ndim}-D: one number for each row needs a 1-D array")
+    if _kind_of(X) != "array" or np.isnan([*weight.chunks[0], *X.chunks[0]]).any():
+        return weight
+    if len(weight) != len(X):
+        raise ValueError(f"sample_weight has {len(weight)} values but X has {len(X)} rows: give one for each row")
+    return weight.rechunk((X.chunks[0],))
+
+
 def _kind_of(X: Any, name: str = "X") -> str:
     """The kind of a collection: "array", "frame", "bag", or "chunks" for what is delayed."""
     if dask.is_dask_collection(X) and not isinstance(X, Delayed):
@@ -95,6 +105,8 @@ def _kind_of(X: Any, name: str = "X") -> str:
     if isinstance(X, Delayed) or (isinstance(X, list | tuple) and X and all(isinstance(chunk, Delayed) for chunk in X)):
         return "chunks"
     remedy = "silverbirch.Betula takes rows in memory and in files" if name == "X" else "give it the partitions of X"
+    if isinstance(X, list | tuple) and name == "X":
+        remedy = f"make each item a partition by dask.delayed, or {remedy[0].lower()}{remedy[1:]}"
     raise TypeError(f"{name} is a {type(X).__name__}, no collection of Dask: {remedy}")
 
 
@@ -107,7 +119,9 @@ def _chunks_of(X: Any) -> list[Delayed]:
         return list(X.rechunk({1: -1}).to_delayed().ravel())
     if kind == "bag":
         return [delayed(_rows_of_items)(items) for items in X.to_delayed()]
-    return list(X.to_delayed()) if kind == "frame" else [X] if isinstance(X, Delayed) else list(X)
+    if kind == "frame":  # simplified, to read no other columns; optimized, small partitions would become one
+        return list(X.simplify().to_delayed(optimize_graph=False))
+    return [X] if isinstance(X, Delayed) else list(X)
 
 
 # -- lazy results with the partitions of the rows
@@ -174,10 +188,13 @@ def _rows_of_items(items: Any) -> Any:
     if found and isinstance(found[0], dict):
         import pyarrow as pa
 
-        # An item may lack a key: its value is missing. The order of columns is that of an item with most keys.
-        names = dict.fromkeys(name for item in sorted(found, key=len, reverse=True) for name in item)
+        # An item may lack a key: its value is missing. All partitions sort their columns alike.
+        names = sorted({name for item in found for name in item})
         return pa.table({name: [item.get(name) for item in found] for name in names})
-    return np.array(found) if found else np.empty((0, 1))
+    try:
+        return np.array(found) if found else np.empty((0, 1))
+    except ValueError:
+        raise ValueError("the items of the bag have different lengths: each needs a number for each column") from None
 
 
 def _reading(state: RunState) -> Reading:

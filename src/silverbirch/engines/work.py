@@ -43,9 +43,12 @@ class Reading:
 
     def source(self, rows: Any, weight: Any = None) -> RowSource:
         """The source of a partition: anything that `read_chunks` takes. Raises NoRowsError if it has no rows."""
-        if hasattr(rows, "__len__") and len(rows) == 0:  # its columns may have no type yet
+        shape = getattr(rows, "shape", None)  # sparse rows have no length
+        if (shape[0] if shape else len(rows) if hasattr(rows, "__len__") else 1) == 0:  # no column has a type yet
             raise NoRowsError("the partition has no rows")
-        return source_of(read_chunks(rows, **self.arguments), weight, weight_name="sample_weight")
+        has_columns = isinstance(rows, RowSource) and rows.names == self.arguments.get("columns")
+        opened = rows if has_columns else read_chunks(rows, **self.arguments)
+        return source_of(opened, weight, weight_name="sample_weight")
 
 
 @dataclass(frozen=True)

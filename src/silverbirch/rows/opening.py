@@ -219,6 +219,10 @@ def _refuse_without_rows(X: Any) -> None:
     """Raises TypeError for what has no dense rows of numbers: sparse matrices, queries, columns and arrays of texts."""
     if is_sparse(X):
         raise refused_sparse(X, "X")
+    if engine := _engine_of(X):
+        raise TypeError(
+            f"X is a {type(X).__name__} of {engine.capitalize()}, whose rows are elsewhere: use silverbirch.{engine}"
+        )
     if type(X).__name__ == "LazyFrame":
         raise TypeError(
             f"a {type(X).__name__} is a query without rows: pass .collect(), or write it to a file by .sink_parquet"
@@ -227,6 +231,11 @@ def _refuse_without_rows(X: Any) -> None:
         values = np.asarray(X)
         if values.dtype.kind in "OUT" and len(values) and isinstance(values[0], str):
             raise refused_texts("X", values[0])
+
+
+def _engine_of(X: Any) -> str | None:
+    """The engine whose collection X is, by its module: "dask" or "spark"; None for rows in this process."""
+    return {"dask": "dask", "pyspark": "spark"}.get(type(X).__module__.partition(".")[0])
 
 
 def _is_arrow_stream(X: Any) -> bool:
