@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
@@ -82,7 +83,9 @@ def on_files(scheduler: str, files: Sequence[str]) -> Iterator[Run]:
 
 
 def computed(value: Delayed, client: Any) -> Any:
-    return value.compute() if client is None else client.compute(value).result()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Sending large graph")  # a model, and no rows as Dask supposes
+        return value.compute() if client is None else client.compute(value).result()
 
 
 def _with_chunks_of(weight: Any, X: Any) -> Any:
