@@ -4,6 +4,7 @@ import doctest
 import inspect
 import pickle
 import re
+import warnings
 from pathlib import Path
 
 import dask
@@ -13,6 +14,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 import sklearn
 from dask import delayed
 from distributed import Client, LocalCluster
@@ -21,6 +23,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import silverbirch as sb
 import silverbirch.dask as sd
+from silverbirch.engines.dask import Partitions
 from silverbirch.pipeline.labels import LEFT_OUT
 from trees import assert_holds, assert_same_bits, gaussian_clusters
 
@@ -305,7 +308,7 @@ def test_whole_numbers_are_rows_and_names_of_columns():
 # --- schedulers
 
 
-def test_all_schedulers_give_the_same_bytes(client, tmp_path):
+def test_all_schedulers_give_the_same_bytes(client, monkeypatch, tmp_path):
     def results(own_client=None):
         model = sd.Betula(**OPTIONS, scale="standard", client=own_client).fit(array())
         return saved(model, tmp_path), in_memory(model.labels_, None).tobytes(), model.score(array())
@@ -316,24 +319,30 @@ def test_all_schedulers_give_the_same_bytes(client, tmp_path):
     assert results(client) == threads
     with client.as_current():
         assert results() == threads
-    with Client(client.cluster.scheduler_address):  # the default client from now on
-        before = client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.transition_counter)
+    with Client(client.cluster.scheduler_address) as default:  # the default client from now on
+        got = []
+        monkeypatch.setattr(default, "get", lambda *args, get=default.get, **kw: got.append(args) or get(*args, **kw))
         assert results() == threads
-        assert client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.transition_counter) > before
+        assert len(got) == 5  # statistics, tree, refined leaves; labels; score
 
 
-def test_a_client_that_is_given_does_the_work(client, monkeypatch):
-    asked = []
-    compute = client.compute
-    monkeypatch.setattr(client, "compute", lambda value: asked.append(value) or compute(value))
-    model = sd.Betula(**OPTIONS, client=client).fit(array())
-    assert len(asked) == 2  # the tree, the refined leaves
-    model.score(array())
-    assert len(asked) == 3
-    sd.aggregate(array(), refine=0, client=client)
-    assert len(asked) == 4
+@pytest.fixture
+def submitted(client, monkeypatch):
+    """What the client was given to compute."""
+    values, compute = [], client.compute
+    monkeypatch.setattr(client, "compute", lambda value: values.append(value) or compute(value))
+    return values
+
+
+def test_a_client_that_is_given_does_the_work(client, submitted):
     sd.Betula(**OPTIONS).fit(array())
-    assert len(asked) == 4
+    assert submitted == []
+    model = sd.Betula(**OPTIONS, client=client).fit(array())
+    assert len(submitted) == 2  # the tree, and to refine
+    model.score(array())
+    assert len(submitted) == 3
+    sd.aggregate(array(), client=client, refine=0)
+    assert len(submitted) == 4
 
 
 def test_an_error_of_a_worker_process_is_that_of_a_thread(client):
@@ -585,6 +594,157 @@ def test_the_examples_of_the_docstrings_run():
     assert found.failed == 0
 
 
+# --- partitions and weights
+
+
+@pytest.fixture
+def wide(tmp_path):
+    """A frame of 8 files with 40 columns, of which Dask joins several to one read if few columns are needed."""
+    for number, piece in enumerate(PIECES):
+        more = pd.DataFrame(np.zeros((100, 36)), columns=[f"c{i}" for i in range(36)])
+        part = pd.concat([FRAME[piece].reset_index(drop=True), pd.DataFrame({"w": WEIGHT[piece]}), more], axis=1)
+        part.to_parquet(tmp_path / f"{number}.parquet", index=False)
+    return dd.read_parquet(tmp_path)
+
+
+def test_weights_may_be_a_column_of_the_same_files(wide, expected):
+    rows, weight = wide[NAMES], wide["w"].abs()
+    assert len(weight.to_delayed()) < 8
+    model = sd.Betula(**OPTIONS).fit(rows, sample_weight=weight)
+    assert_same_bits(model.features_, expected[1].features_)
+    score = model.to_local().score(FRAME, sample_weight=WEIGHT)
+    assert model.score(rows, sample_weight=weight) == pytest.approx(score, rel=1e-12)
+    assert model.partial_fit(rows, sample_weight=weight).tree_.n_points == 2 * WEIGHT.sum()
+
+
+def test_a_partition_of_a_frame_is_one_task_whose_number_errors_name(wide):
+    rows = wide[NAMES].abs()
+    assert len(rows.to_delayed()) < len(Partitions(rows).rows) == 8
+    with pytest.raises(ValueError, match=r"^partition 7: column 'x' is missing in row 99"):
+        sd.Betula(**OPTIONS).fit(rows.where(wide.x != X[799, 0]))
+
+
+def test_only_the_columns_that_are_clustered_are_read():
+    asked = []
+
+    def read(number, columns=None):
+        asked.append(columns)
+        part = FRAME[PIECES[number]].assign(more=1.0)
+        return part if columns is None else part[columns]
+
+    rows = dd.from_map(read, range(8), meta=FRAME[:0].assign(more=1.0))
+    asked.clear()
+    with dask.config.set(scheduler="synchronous"):
+        sd.Betula(**OPTIONS).fit(rows[["x", "y"]])
+    assert len(asked) == 16
+    assert {tuple(columns) for columns in asked} == {("x", "y")}
+
+
+def test_one_delayed_chunk_has_one_delayed_weight():
+    model = sd.Betula(**OPTIONS).fit(delayed(X), sample_weight=delayed(WEIGHT))
+    assert_holds(model.features_, X, WEIGHT)
+
+
+@pytest.mark.parametrize("rows", [array(), filtered(X)], ids=["known", "unknown"])
+@pytest.mark.parametrize("weight", [da.from_array(WEIGHT, chunks=100), filtered(WEIGHT)], ids=["known", "unknown"])
+def test_blocks_of_unknown_length_are_paired(rows, weight, expected):
+    model = sd.Betula(**OPTIONS).fit(rows, sample_weight=weight)
+    assert_same_bits(model.features_, expected[1].features_)
+
+
+# --- sparse chunks
+
+SPARSE = scipy.sparse.random(800, 60, 0.2, format="csr", random_state=0)
+SPARSE_CHUNKS = [delayed(SPARSE[piece]) for piece in PIECES]
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_sparse_chunks_are_projected_as_dense_ones_are(metric):
+    dense = da.from_array(SPARSE.toarray(), chunks=(100, 60))
+    expected = sd.Betula(**OPTIONS, projection=20, metric=metric).fit(dense)
+    for rows in (SPARSE_CHUNKS, dense.map_blocks(scipy.sparse.csr_matrix), dense.map_blocks(scipy.sparse.coo_array)):
+        model = sd.Betula(**OPTIONS, projection=20, metric=metric).fit(rows)
+        assert_same_bits(model.features_, expected.features_)
+        np.testing.assert_array_equal(in_memory(model.labels_), in_memory(expected.labels_))
+        np.testing.assert_array_equal(in_memory(model.transform(rows)), in_memory(expected.transform(dense)))
+        assert model.score(rows) == pytest.approx(expected.score(dense), rel=1e-12)
+
+
+# --- delayed sources
+
+
+def test_delayed_files_with_texts_are_read_by_their_columns(tmp_path):
+    paths = []
+    for number, piece in enumerate(PIECES):
+        paths.append(tmp_path / f"{number}.parquet")
+        FRAME[piece].assign(name="a").to_parquet(paths[-1], index=False)
+    chunks = [delayed(sb.read_chunks)(path, columns=NAMES) for path in paths]
+    model = sd.Betula(**OPTIONS).fit(chunks)
+    np.testing.assert_array_equal(in_memory(model.labels_), model.to_local().predict(FRAME))
+    np.testing.assert_array_equal(in_memory(model.transform(chunks)), model.to_local().transform(FRAME))
+    assert model.partial_fit(chunks).tree_.n_points == 1600
+    with pytest.raises(ValueError, match=r"Choose columns by dask\.delayed\(read_chunks\)\(…, columns=…\)"):
+        sd.Betula(**OPTIONS).fit([delayed(path) for path in paths])
+    other = [delayed(sb.read_chunks)(paths[0], columns=["z", "x", "y"])]
+    with pytest.raises(ValueError, match=r"^partition 0: the source exists already"):
+        in_memory(model.predict(other))
+
+
+# --- bags of dictionaries
+
+
+def test_the_order_of_keys_means_nothing(expected):
+    items = FRAME.to_dict("records")
+    turned = [dict(reversed(item.items())) for item in items[:500]] + items[500:]
+    model = sd.Betula(**OPTIONS).fit(db.from_sequence(turned, npartitions=8))
+    assert_same_bits(model.features_, expected[0].features_)
+    np.testing.assert_array_equal(in_memory(model.labels_), model.to_local().predict(FRAME))
+
+
+def test_a_key_that_a_whole_partition_lacks_is_missing_for_a_fitted_model():
+    model = sd.Betula(**OPTIONS, missing="drop").fit(db.from_sequence(FRAME.to_dict("records"), npartitions=8))
+    lacking = db.from_sequence([{"x": 1.0, "y": 2.0}] * 3, npartitions=3)
+    assert model.predict(lacking).compute(scheduler="threads") == [None] * 3
+
+
+def test_columns_of_several_levels_are_named_as_a_local_source_names_them():
+    levels = FRAME.set_axis(pd.MultiIndex.from_tuples([("a", "x"), ("a", "y"), ("b", "x")]), axis=1)
+    model = sd.Betula(**OPTIONS).fit(frame(levels))
+    assert list(model.feature_names_in_) == ["('a', 'x')", "('a', 'y')", "('b', 'x')"]
+    np.testing.assert_array_equal(in_memory(model.labels_), model.to_local().predict(FRAME.to_numpy()))
+
+
+def test_a_large_model_is_sent_without_a_warning(client):
+    rows = np.random.default_rng(0).normal(size=(6000, 256))
+    chunks = [delayed(np.random.default_rng(0).normal)(size=rows.shape)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = sd.Betula(3, max_leaves=None, client=client).fit(chunks)
+    assert len(model._sent()) > 10 * 2**20  # from where on Dask warns
+
+
+def test_a_missing_value_is_named_with_its_partition_by_every_method():
+    bad, named = array(NAN), frame(pd.DataFrame(NAN, columns=NAMES))
+    chunks, bag = [delayed(NAN[piece]) for piece in PIECES], db.from_sequence(NAN.tolist(), npartitions=8)
+    plain, of_names = sd.Betula(**OPTIONS).fit(array()), sd.Betula(**OPTIONS).fit(frame())
+    lazy = [of_names.predict(named), of_names.transform(named), plain.predict(bad), plain.transform(bad)]
+    lazy += [plain.predict(bag), plain.predict(chunks), plain.transform(chunks)]
+    for result in lazy:
+        with pytest.raises(ValueError, match=r"^partition 3: column .* is missing in row 45"):
+            in_memory(result)
+
+
+@pytest.mark.parametrize(
+    "rows", [array(), frame(), db.from_sequence(X.tolist()), delayed(X)], ids=["array", "frame", "bag", "delayed"]
+)
+def test_the_local_class_names_the_one_for_collections(rows):
+    for call in (sb.Betula(3).fit, sb.CFTree().insert, sb.read_chunks):
+        with pytest.raises(
+            TypeError, match=r"X is a collection of Dask \(\w+\).*silverbirch\.dask\.Betula.*compute\(\)"
+        ):
+            call(rows)
+
+
 # --- refusals
 
 NAN = np.where(np.arange(800)[:, None] == 345, np.nan, X)
@@ -638,6 +798,33 @@ WRONG = {
     ),
     "negative weights": (lambda m: m.fit(array(), sample_weight=-1), ValueError, r"^partition \d: sample_weight"),
     "no weight": (lambda m: m.fit(array(), sample_weight=0), ValueError, "sample_weight is zero for all rows"),
+    "too few weights": (
+        lambda m: m.fit(array(), sample_weight=da.ones(700, chunks=100)),
+        ValueError,
+        "sample_weight has 700 weights but X has 800 rows: give one for each row",
+    ),
+    "weights in two dimensions": (
+        lambda m: m.fit(array(), sample_weight=da.ones((800, 1), chunks=(100, 1))),
+        ValueError,
+        "sample_weight is 2-D: one weight for each row",
+    ),
+    "paths": (lambda m: m.fit(["rows.parquet"]), TypeError, r"\[dask\.delayed\(path\), …\]"),
+    "sparse chunks without projection": (lambda m: m.fit(SPARSE_CHUNKS), TypeError, r"^partition \d: X is a sparse"),
+    "scaled sparse chunks": (
+        lambda m: m.set_params(scale="standard").fit(SPARSE_CHUNKS),
+        TypeError,
+        r"^partition \d: X is sparse: scale='standard' would make it dense",
+    ),
+    "rows of several lengths": (
+        lambda m: m.fit(db.from_sequence([[1.0, 2.0], [1.0]], npartitions=1)),
+        ValueError,
+        "^partition 0: the items of the bag have 1 to 2 values",
+    ),
+    "a key in no item": (
+        lambda m: m.fit(db.from_sequence([{"x": 1.0, "y": 2.0}, {"x": 3.0}], npartitions=2)),
+        ValueError,
+        r"has the columns x, y, another one x: all need the same; .*to_dataframe\(meta=…\)",
+    ),
     "no rows": (lambda m: m.fit(frame()[frame().x > 1e9]), ValueError, "no rows: at least one is needed"),
     "too many clusters": (
         lambda m: m.set_params(n_clusters=61).fit(frame()),
@@ -645,7 +832,11 @@ WRONG = {
         r"n_clusters=61 but there are \d\d leaves: ",
     ),
     "no such scale": (lambda m: m.set_params(scale="log").fit(frame()), ValueError, "scale"),
-    "texts": (lambda m: m.fit(frame(FRAME.assign(t="a"))), ValueError, r"^partition \d: .*'t'"),
+    "texts": (
+        lambda m: m.fit(frame(FRAME.assign(t="a"))),
+        ValueError,
+        r"^partition \d: .*'t'.* Choose columns by X\[\[…\]\]",
+    ),
     "cut": (lambda m: m.cut(3), TypeError, r"use recut\(…\), then predict\(X\)"),
     "representatives": (lambda m: m.representatives(frame()), TypeError, r"use to_local\(\)"),
     "a bag to transform": (

@@ -435,3 +435,8 @@ def test_an_executor_killed_in_the_middle_of_a_transform_changes_nothing(frame, 
     disturbed = labelled.mapInArrow(stage(str(tmp_path), kills=(9,)), labelled.schema)
     assert disturbed.sort("id").collect() == labelled.sort("id").collect()
     assert len(list(tmp_path.iterdir())) > 24
+
+
+def test_the_local_class_names_the_one_for_spark(frame):
+    with pytest.raises(TypeError, match=r"collection of Spark \(DataFrame\).*silverbirch\.spark\.Betula.*toPandas\(\)"):
+        sb.Betula(3).fit(frame)

@@ -16,12 +16,15 @@ from ..pipeline.labels import LEFT_OUT
 from ..pipeline.model_file import model_in
 from ..pipeline.provenance import RunState
 from ..rows import Chunk, NoRowsError, RowSource
+from ..rows.formats.frames import is_frame
 from ..storage import container
+from ..wording import InOptions, in_python, spelled_in_task
 from .job import Run, rounds_of_merges
 from .work import SENT_MODEL, Reading, Work, in_partition, labelled, unpacked_model
 
 try:
     import dask
+    import dask.bag
     from dask.delayed import Delayed, delayed
 except ImportError:
     raise ImportError("silverbirch.dask needs Dask: pip install 'silverbirch[dask]'") from None
@@ -43,8 +46,10 @@ class Partitions:
         if weight is None or (not dask.is_dask_collection(weight) and np.ndim(weight) == 0):
             return [weight] * len(self.rows)
         if _kind_of(weight, "sample_weight") == "array":
-            weight = _with_chunks_of(weight, X)
-        parts = list(weight.to_delayed().ravel()) if _kind_of(weight) == "array" else _chunks_of(weight)
+            weight = _weights_as(X, weight)
+            parts = list(weight.to_delayed().ravel())
+        else:
+            parts = _chunks_of(weight)
         if len(parts) != len(self.rows):
             raise ValueError(
                 f"sample_weight has {len(parts)} partitions but X has {len(self.rows)}: give it the same partitions"
@@ -54,6 +59,17 @@ class Partitions:
     def run_on(self, client: Any) -> Run:
         """How to do some work on all partitions and merge what it gives."""
         return lambda work: _run(work, self.rows, self.weights, client)
+
+
+def _weights_as(X: Any, weight: Any) -> Any:
+    """An array of weights; with the blocks of X if the lengths of all blocks are known."""
+    if weight.ndim != 1:
+        raise ValueError(f"sample_weight is {weight.ndim}-D: one weight for each row is a 1-D array; use ravel()")
+    if _kind_of(X) != "array" or np.isnan(X.shape[0] + weight.shape[0]):
+        return weight
+    if len(weight) != len(X):
+        raise ValueError(f"sample_weight has {len(weight)} weights but X has {len(X)} rows: give one for each row")
+    return weight.rechunk((X.chunks[0],))
 
 
 def _run(work: Work, partitions: Sequence[Any], weights: Sequence[Any], client: Any) -> bytes:
@@ -84,19 +100,8 @@ def on_files(scheduler: str, files: Sequence[str]) -> Iterator[Run]:
 
 def computed(value: Delayed, client: Any) -> Any:
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Sending large graph")  # a model, and no rows as Dask supposes
+        warnings.filterwarnings("ignore", "Sending large graph")  # it holds the model, which every worker needs
         return value.compute() if client is None else client.compute(value).result()
-
-
-def _with_chunks_of(weight: Any, X: Any) -> Any:
-    """The weights with the chunks of the rows, where both know them."""
-    if weight.ndim != 1:
-        raise ValueError(f"sample_weight is {weight.ndim}-D: one number for each row needs a 1-D array")
-    if _kind_of(X) != "array" or np.isnan([*weight.chunks[0], *X.chunks[0]]).any():
-        return weight
-    if len(weight) != len(X):
-        raise ValueError(f"sample_weight has {len(weight)} values but X has {len(X)} rows: give one for each row")
-    return weight.rechunk((X.chunks[0],))
 
 
 def _kind_of(X: Any, name: str = "X") -> str:
@@ -107,9 +112,11 @@ def _kind_of(X: Any, name: str = "X") -> str:
         return "array" if hasattr(X, "chunks") else "bag"
     if isinstance(X, Delayed) or (isinstance(X, list | tuple) and X and all(isinstance(chunk, Delayed) for chunk in X)):
         return "chunks"
-    remedy = "silverbirch.Betula takes rows in memory and in files" if name == "X" else "give it the partitions of X"
-    if isinstance(X, list | tuple) and name == "X":
-        remedy = f"make each item a partition by dask.delayed, or {remedy[0].lower()}{remedy[1:]}"
+    remedy = (
+        "silverbirch.Betula takes rows in memory and in files; workers read files given as [dask.delayed(path), …]"
+        if name == "X"
+        else "give it the partitions of X"
+    )
     raise TypeError(f"{name} is a {type(X).__name__}, no collection of Dask: {remedy}")
 
 
@@ -121,8 +128,9 @@ def _chunks_of(X: Any) -> list[Delayed]:
             raise ValueError(f"X is {X.ndim}-D: rows need a 2-D array of (rows, columns)")
         return list(X.rechunk({1: -1}).to_delayed().ravel())
     if kind == "bag":
-        return [delayed(_rows_of_items)(items) for items in X.to_delayed()]
-    if kind == "frame":  # simplified, to read no other columns; optimized, small partitions would become one
+        return [delayed(_rows_of_part)(number, items) for number, items in enumerate(X.to_delayed())]
+    if kind == "frame":
+        # All of Dask's optimizations would join small files, as many as the columns allow: others for the weights.
         return list(X.simplify().to_delayed(optimize_graph=False))
     return [X] if isinstance(X, Delayed) else list(X)
 
@@ -139,7 +147,8 @@ def labels(X: Any, model: bytes, *, nulls: bool) -> Any:
     if kind == "frame":
         return X.map_partitions(_labels_of_frame, sent, nulls, meta=_labels_of_frame(X._meta, None, nulls))
     if kind == "bag":
-        return X.map_partitions(_labels_of_items, model=sent)
+        numbers = dask.bag.from_sequence(range(X.npartitions), npartitions=X.npartitions)
+        return X.map_partitions(_labels_of_items, numbers, model=sent)
     return [delayed(_labels_of_chunk)(number, chunk, sent) for number, chunk in enumerate(_chunks_of(X))]
 
 
@@ -150,13 +159,13 @@ def distances(X: Any, model: bytes, names: list[str]) -> Any:
         dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.dtype(np.float64)
         chunks, meta = (X.chunks[0], (len(names),)), np.empty((0, len(names)), dtype=dtype)
         return _by_rows(X, model).map_blocks(
-            _distances_of, model=sent, columns=len(names), dtype=dtype, chunks=chunks, meta=meta
+            _distances_of_block, model=sent, columns=len(names), dtype=dtype, chunks=chunks, meta=meta
         )
     if kind == "frame":
         return X.map_partitions(_distances_of_frame, sent, names, meta=dict.fromkeys(names, np.float64))
     if kind == "bag":
         raise TypeError("transform takes no bag: make it a data frame by its to_dataframe()")
-    return [delayed(_distances_of)(chunk, sent, len(names)) for chunk in _chunks_of(X)]
+    return [delayed(_distances_of_chunk)(i, chunk, sent, len(names)) for i, chunk in enumerate(_chunks_of(X))]
 
 
 def score(parts: Partitions, model: bytes, client: Any) -> float:
@@ -177,27 +186,52 @@ def _by_rows(X: Any, model: bytes) -> Any:
 # -- what runs on the workers
 
 
+# How an error says what to choose: columns of a data frame, or what `read_chunks` reads on a worker.
+_OF_FRAME = InOptions({"read_chunks().columns": "X[[…]]", "read_chunks().numeric_only": "X.select_dtypes('number')"})
+
+
+def _on_worker(name: str, *value: Any) -> str:
+    return in_python(name, *value).replace("read_chunks(", "dask.delayed(read_chunks)(")
+
+
+@contextmanager
+def _partition(number: int, rows: Any) -> Iterator[None]:
+    """Errors name the partition, and what to do about it on Dask."""
+    with in_partition(number), spelled_in_task(_OF_FRAME if is_frame(rows) else _on_worker):
+        yield
+
+
 def _done(work: Work, number: int, rows: Any, weight: Any) -> bytes:
-    return work(number, rows, weight)
+    with spelled_in_task(_OF_FRAME if is_frame(rows) else _on_worker):
+        return work(number, rows, weight)
 
 
 def _merged(work: Work, sent: list[bytes]) -> bytes:
     return work.merged(sent)
 
 
-def _rows_of_items(items: Any) -> Any:
-    """The items of a partition of a bag as a table or an array."""
+def _rows_of_part(number: int, items: Any) -> Any:
+    with in_partition(number):
+        return _rows_of_items(items)
+
+
+def _rows_of_items(items: Any, columns: Sequence[str] | None = None) -> Any:
+    """The items of a partition of a bag as a table or an array. The columns of a table are in the order of names."""
     found = list(items)
     if found and isinstance(found[0], dict):
         import pyarrow as pa
 
-        # An item may lack a key: its value is missing. All partitions sort their columns alike.
-        names = sorted({name for item in found for name in item})
-        return pa.table({name: [item.get(name) for item in found] for name in names})
+        # An item may lack a key: its value is missing.
+        names = sorted({name for item in found for name in item}, key=str) if columns is None else columns
+        return pa.table({str(name): [item.get(name) for item in found] for name in names})
     try:
         return np.array(found) if found else np.empty((0, 1))
     except ValueError:
-        raise ValueError("the items of the bag have different lengths: each needs a number for each column") from None
+        lengths = sorted({np.size(item) for item in found})
+        raise ValueError(
+            f"the items of the bag have {lengths[0]} to {lengths[-1]} values: each one is a row, so all need as many; "
+            "leave the others out by filter, or pass dictionaries, where a missing value may be left out"
+        ) from None
 
 
 def _reading(state: RunState) -> Reading:
@@ -214,25 +248,31 @@ def _labels_of(rows: Any, model: bytes) -> NDArray[np.int64]:
 
 
 def _labels_of_block(block: Any, model: bytes, block_info: Any = None) -> Any:
-    with in_partition(block_info[0]["chunk-location"][0] if block_info else 0):
+    with _partition(_number(block_info), block):
         return _labels_of(block, model)
 
 
-def _labels_of_frame(part: Any, model: bytes | None, nulls: bool) -> Any:
+def _number(block_info: Any) -> int:
+    return block_info[0]["chunk-location"][0] if block_info else 0
+
+
+def _labels_of_frame(part: Any, model: bytes | None, nulls: bool, partition_info: Any = None) -> Any:
     import pandas as pd
 
-    labels = np.empty(0, dtype=np.int64) if model is None else _labels_of(part, model)
+    with _partition(partition_info["number"] if partition_info else 0, part):
+        labels = np.empty(0, dtype=np.int64) if model is None else _labels_of(part, model)
     found = pd.Series(labels, index=part.index, name="label")
     return found.astype("Int64").mask(labels == LEFT_OUT) if nulls else found
 
 
-def _labels_of_items(items: Any, model: bytes) -> list[int | None]:
-    labels = _labels_of(_rows_of_items(items), model).tolist()
+def _labels_of_items(items: Any, numbers: Any, model: bytes) -> list[int | None]:
+    with in_partition(*numbers):
+        labels = _labels_of(_rows_of_items(items, unpacked_model(model)[1].to_read), model).tolist()
     return [None if label == LEFT_OUT else label for label in labels]
 
 
 def _labels_of_chunk(number: int, chunk: Any, model: bytes) -> Any:
-    with in_partition(number):
+    with _partition(number, chunk):
         return _labels_of(chunk, model)
 
 
@@ -262,16 +302,26 @@ def _distances_of(rows: Any, model: bytes, columns: int) -> NDArray[np.floating[
     return np.concatenate(found)
 
 
-def _distances_of_frame(part: Any, model: bytes, names: list[str]) -> Any:
+def _distances_of_block(block: Any, model: bytes, columns: int, block_info: Any = None) -> Any:
+    return _distances_of_chunk(_number(block_info), block, model, columns)
+
+
+def _distances_of_chunk(number: int, chunk: Any, model: bytes, columns: int) -> Any:
+    with _partition(number, chunk):
+        return _distances_of(chunk, model, columns)
+
+
+def _distances_of_frame(part: Any, model: bytes, names: list[str], partition_info: Any = None) -> Any:
     import pandas as pd
 
-    found = _distances_of(part, model, len(names)).astype(np.float64, copy=False)
+    number = partition_info["number"] if partition_info else 0
+    found = _distances_of_chunk(number, part, model, len(names)).astype(np.float64, copy=False)
     return pd.DataFrame(found, columns=names, index=part.index)
 
 
 def _score_of(number: int, rows: Any, weight: Any, model: bytes) -> float:
     total = 0.0
-    with in_partition(number):
+    with _partition(number, rows):
         for whole, _, chunk in _prepared(rows, weight, model):
             kept = np.ones(len(chunk), dtype=bool) if chunk.left_out is None else ~chunk.left_out
             if kept.any():

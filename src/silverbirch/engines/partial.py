@@ -126,9 +126,11 @@ def counted_together(parts: Sequence[Partial]) -> Partial:
     """What was counted in all parts: rows and statistics. Features are merged by one of the functions below."""
     with_rows = [part for part in parts if part.columns is not None]
     for part in with_rows:
-        if part.columns != with_rows[0].columns:
+        if part.columns is not None and part.columns != with_rows[0].columns:
+            remedy = "" if part.columns.names is None else "; a bag of dictionaries gets them by to_dataframe(meta=…)"
             raise ValueError(
                 f"one partition has the columns {with_rows[0].columns}, another one {part.columns}: all need the same"
+                + remedy
             )
     numbers = [asdict(part.counts).values() for part in parts]
     statistics = [part.statistics for part in parts if part.statistics is not None]

@@ -16,7 +16,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_array
 
+from ..checks import is_sparse
 from ..errors import MemoryLimitError, ModelFileError
 from ..features import ClusterFeatures
 from ..model import AggregateModel
@@ -28,6 +30,7 @@ from ..pipeline.model_file import model_content, model_in
 from ..pipeline.preparation import Preparation
 from ..pipeline.provenance import RunState
 from ..rows import Chunk, NoRowsError, RowSource, read_chunks, source_of
+from ..rows.projected_source import SparseSource
 from ..storage import container
 from .partial import Columns, Partial, counted_together, merged_by_leaf, merged_in_tree
 
@@ -43,12 +46,16 @@ class Reading:
 
     def source(self, rows: Any, weight: Any = None) -> RowSource:
         """The source of a partition: anything that `read_chunks` takes. Raises NoRowsError if it has no rows."""
-        shape = getattr(rows, "shape", None)  # sparse rows have no length
-        if (shape[0] if shape else len(rows) if hasattr(rows, "__len__") else 1) == 0:  # no column has a type yet
+        shape = rows.shape if hasattr(rows, "shape") else (len(rows),) if hasattr(rows, "__len__") else ()
+        if tuple(shape[:1]) == (0,):  # its columns may have no type yet
             raise NoRowsError("the partition has no rows")
-        has_columns = isinstance(rows, RowSource) and rows.names == self.arguments.get("columns")
-        opened = rows if has_columns else read_chunks(rows, **self.arguments)
-        return source_of(opened, weight, weight_name="sample_weight")
+        source = _sparse_source(rows) if is_sparse(rows) else read_chunks(rows, **self.arguments)
+        return source_of(source, weight, weight_name="sample_weight")
+
+
+def _sparse_source(rows: Any) -> RowSource:
+    """The source of sparse rows, for a model that projects them."""
+    return SparseSource(check_array(rows.tocsr(), accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X"))
 
 
 @dataclass(frozen=True)

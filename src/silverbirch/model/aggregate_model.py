@@ -23,6 +23,8 @@ from ..checks import (
     as_method,
     as_threads,
     as_threshold,
+    is_sparse,
+    refused_sparse,
 )
 from ..dendrogram import Dendrogram
 from ..dendrogram.cuts import CutMethod, adaptive_options
@@ -232,6 +234,8 @@ class AggregateModel(ClusterResults):
 
     def _source(self, X: Any, sample_weight: Any = None, *, reset: bool = False) -> RowSource:
         """The rows of X. With `reset`, the model takes over their width and names."""
+        if self.projection is None and isinstance(X, Chunk) and is_sparse(X.rows):
+            raise refused_sparse(X.rows, "X")
         return source_of(X, sample_weight)
 
     def _leaf_of(

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from ..checks import Floats, Rows, as_choice
+from ..checks import Floats, Rows, as_choice, is_sparse
 from ..directions import METRICS, no_direction, without_direction
 from ..rows import Chunk, RowSource
 from ..wording import parameter
@@ -115,6 +115,12 @@ class Preparation:
         """The chunk without missing values: filled in, or their rows with weight 0; unchanged without known means."""
         rows = chunk.rows
         self._check_width(rows.shape[1])
+        if self.changes_rows and is_sparse(rows):
+            name = "scale" if self.scale != "none" else "missing"
+            raise TypeError(
+                f"X is sparse: {parameter(name, getattr(self, name))} would make it dense; leave it out, and scale the "
+                "rows before by MaxAbsScaler of scikit-learn if need be"
+            )
         if chunk.checked or _core.check_coordinates(rows) is None:
             return replace(chunk, checked=True)
         with np.errstate(invalid="ignore"):  # signalling NaN
@@ -141,6 +147,8 @@ class Preparation:
 
     def _with_direction(self, chunk: Chunk, source: RowSource) -> Chunk:
         """The chunk after rows without a direction were left out or refused."""
+        if is_sparse(chunk.rows):  # they are projected first
+            return chunk
         without = without_direction(chunk.rows, self.metric)
         if chunk.left_out is not None:
             without &= ~chunk.left_out

@@ -155,6 +155,8 @@ def read_chunks(
     >>> [chunk.shape for chunk in source]
     [(2, 2), (2, 2), (1, 2)]
     """
+    if isinstance(source, RowSource) and columns is not None and names_of(columns) == (source.names or source.numbers):
+        columns = None  # it has them already
     names = columns, id_column, keep, weight_column
     given = any(as_flag(flag, name) for flag, name in ((numeric_only, "numeric_only"), (times, "times")))
     given = given or any(name is not None for name in names)
@@ -216,7 +218,15 @@ def _as_frame(X: Any) -> Any:
 
 
 def _refuse_without_rows(X: Any) -> None:
-    """Raises TypeError for what has no dense rows of numbers: sparse matrices, queries, columns and arrays of texts."""
+    """Raises TypeError for what has no dense rows of numbers in memory: collections of Dask and Spark, sparse matrices,
+    queries, columns and arrays of texts.
+    """
+    engine = "Spark" if _is_of_spark(X) else "Dask" if _is_lazy_of_dask(X) else None
+    if engine is not None:
+        raise TypeError(
+            f"X is a collection of {engine} ({type(X).__name__}), whose rows are not here: cluster them there by "
+            f"silverbirch.{engine.lower()}.Betula, or pass X.{'toPandas' if engine == 'Spark' else 'compute'}()"
+        )
     if is_sparse(X):
         raise refused_sparse(X, "X")
     if engine := _engine_of(X):
@@ -233,9 +243,13 @@ def _refuse_without_rows(X: Any) -> None:
             raise refused_texts("X", values[0])
 
 
-def _engine_of(X: Any) -> str | None:
-    """The engine whose collection X is, by its module: "dask" or "spark"; None for rows in this process."""
-    return {"dask": "dask", "pyspark": "spark"}.get(type(X).__module__.partition(".")[0])
+def _is_lazy_of_dask(X: Any) -> bool:
+    # An array of xarray in memory has the method, too, but no graph.
+    return hasattr(X, "__dask_graph__") and X.__dask_graph__() is not None
+
+
+def _is_of_spark(X: Any) -> bool:
+    return type(X).__module__.startswith("pyspark.") and hasattr(X, "toPandas")
 
 
 def _is_arrow_stream(X: Any) -> bool:

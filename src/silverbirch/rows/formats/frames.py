@@ -40,6 +40,8 @@ class FrameTable(ArrowTable):
         needed("pyarrow")
         self.label = label
         self._column = narwhals.col
+        if getattr(frame.columns, "nlevels", 1) > 1:  # narwhals has no names of several levels
+            frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
         self._frame = narwhals.from_native(frame, eager_only=True)
         if len(set(map(str, self._frame.columns))) < len(self._frame.columns):
             raise ValueError(f"{label} has several columns with the same name: rename them")
