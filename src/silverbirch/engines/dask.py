@@ -256,11 +256,11 @@ def _number(block_info: Any) -> int:
     return block_info[0]["chunk-location"][0] if block_info else 0
 
 
-def _labels_of_frame(part: Any, model: bytes | None, nulls: bool, partition_info: Any = None) -> Any:
+# Dask numbers the partitions of a frame after it has joined small files: the numbers are not named in errors.
+def _labels_of_frame(part: Any, model: bytes | None, nulls: bool) -> Any:
     import pandas as pd
 
-    with _partition(partition_info["number"] if partition_info else 0, part):
-        labels = np.empty(0, dtype=np.int64) if model is None else _labels_of(part, model)
+    labels = np.empty(0, dtype=np.int64) if model is None else _labels_of(part, model)
     found = pd.Series(labels, index=part.index, name="label")
     return found.astype("Int64").mask(labels == LEFT_OUT) if nulls else found
 
@@ -311,11 +311,10 @@ def _distances_of_chunk(number: int, chunk: Any, model: bytes, columns: int) -> 
         return _distances_of(chunk, model, columns)
 
 
-def _distances_of_frame(part: Any, model: bytes, names: list[str], partition_info: Any = None) -> Any:
+def _distances_of_frame(part: Any, model: bytes, names: list[str]) -> Any:
     import pandas as pd
 
-    number = partition_info["number"] if partition_info else 0
-    found = _distances_of_chunk(number, part, model, len(names)).astype(np.float64, copy=False)
+    found = _distances_of(part, model, len(names)).astype(np.float64, copy=False)
     return pd.DataFrame(found, columns=names, index=part.index)
 
 

@@ -229,10 +229,6 @@ def _refuse_without_rows(X: Any) -> None:
         )
     if is_sparse(X):
         raise refused_sparse(X, "X")
-    if engine := _engine_of(X):
-        raise TypeError(
-            f"X is a {type(X).__name__} of {engine.capitalize()}, whose rows are elsewhere: use silverbirch.{engine}"
-        )
     if type(X).__name__ == "LazyFrame":
         raise TypeError(
             f"a {type(X).__name__} is a query without rows: pass .collect(), or write it to a file by .sink_parquet"
