@@ -1,10 +1,12 @@
 """A TCP proxy on the loopback device that breaks connections."""
 
 import contextlib
+import re
 import socket
 import threading
 
 _PIECE = 1 << 14
+_REQUEST = re.compile(rb"^([A-Z]+ \S+) HTTP/1\.1\r\n", re.MULTILINE)
 
 
 class BreakingProxy:
@@ -13,6 +15,7 @@ class BreakingProxy:
     refuse : so many of the next connections are closed at once
     cut : so many of the next answers end after `after` bytes
     sent : the bytes of all answers
+    requests : the first words of all requests
     """
 
     def __init__(self, to):
@@ -20,7 +23,8 @@ class BreakingProxy:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
         self.refuse = self.cut = self.sent = self.connections = 0
-        self.after = 0
+        self.after, self.requests = 0, []
+        self._lock = threading.Lock()  # of the counts: each connection has two threads
         threading.Thread(target=self._serve, daemon=True).start()
 
     def close(self):
@@ -47,10 +51,15 @@ class BreakingProxy:
             while piece := source.recv(_PIECE):
                 passed += len(piece)
                 if answers:
-                    self.sent += len(piece)
-                    if self.cut > 0 and passed > self.after:
-                        self.cut -= 1
+                    with self._lock:
+                        self.sent += len(piece)
+                        cut = self.cut > 0 and passed > self.after
+                        self.cut -= cut
+                    if cut:
                         break
+                else:
+                    with self._lock:
+                        self.requests += _REQUEST.findall(piece)
                 target.sendall(piece)
         except OSError:
             pass

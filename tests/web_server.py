@@ -12,11 +12,12 @@ class WebServer:
     failing : so many of the next answers have the status 503
     breaking : so many of the next answers end after half of the bytes
     statuses : the status of a path, in place of its file
+    query : what must follow the question mark; None for anything
     sent : the bytes of all files that were sent
     """
 
     def __init__(self):
-        self.files, self.statuses = {}, {}
+        self.files, self.statuses, self.query = {}, {}, None
         self.ranges, self.failing, self.breaking, self.sent = True, 0, 0, 0
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Request, self))
         self.url = f"http://127.0.0.1:{self._server.server_port}"
@@ -27,8 +28,10 @@ class WebServer:
         self._server.server_close()
 
     def answer(self, request):
-        path = request.path.partition("?")[0]
+        path, _, query = request.path.partition("?")
         status = self.statuses.get(path, 200 if path in self.files else 404)
+        if self.query not in (None, query):
+            status = 403
         if self.failing > 0:
             self.failing -= 1
             status = 503

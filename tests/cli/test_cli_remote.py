@@ -92,6 +92,14 @@ def test_a_checkpoint_on_another_machine_is_wrong_usage(memory, command):
     assert "memory://run is on another machine" in message
 
 
+def test_a_checkpoint_may_be_a_file_url(memory, tmp_path):
+    message = refused("cluster", "memory://rows", "-k", 10_000, "--checkpoint", f"file://{tmp_path}/run")
+    assert "-k 10000" in message
+    assert (tmp_path / "run").exists()
+    done("cluster", "memory://rows", "-k", 3, "--checkpoint", f"file://{tmp_path}/run")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_wrong_paths_are_wrong_usage(memory):
     assert "names no bucket or host" in refused("cluster", "memory://rows", "--model", "s3:///m.sb", code=2)
     assert "is on another machine" in refused("demo", "-o", "memory://demo", code=2)

@@ -17,6 +17,7 @@ import silverbirch as sb
 from breaking_proxy import BreakingProxy
 from commands import done, refused
 from object_store import BUCKET, ask, free_port, got, in_bytes, keys, put
+from silverbirch.cli import distributed
 from silverbirch.storage.atomic import new_file
 
 ALWAYS = 10**9
@@ -114,6 +115,15 @@ def test_a_key_may_have_any_letters(store, key):
     assert np.array_equal(sb.load(path + ".sb").mean, features.mean)
 
 
+def test_no_object_is_read_in_place_of_one_with_two_slashes(store):
+    put(store, "dd/b.csv", in_bytes(table(30), "a.csv"))
+    put(store, "dd//b.csv", in_bytes(table(10), "a.csv"))
+    for given in ("dd", "dd/**/*.csv", "dd//b.csv"):
+        with pytest.raises(ValueError, match=f"s3://{BUCKET}/dd//b.csv has an empty name between two slashes"):
+            sb.read_chunks(f"s3://{BUCKET}/{given}")
+    assert len(rows_of(sb.read_chunks(f"s3://{BUCKET}/dd/b.csv"))) == 30
+
+
 def test_the_query_of_a_path_names_the_server(store, port, monkeypatch):
     put(store, "rows/a.parquet", in_bytes(table(), "a.parquet"))
     for name in ("AWS_ENDPOINT_URL", "AWS_DEFAULT_REGION"):
@@ -151,6 +161,31 @@ def test_a_file_that_changes_between_the_passes_is_noticed_even_at_the_same_size
     put(store, "a.npy", other)
     with pytest.raises(ValueError, match=f"s3://{BUCKET}/a.npy was changed while it was read"):
         rows_of(source)
+
+
+def test_few_requests_are_made_for_each_file_before_the_workers_begin(proxy, store, monkeypatch):
+    names = [f"rows/year={number % 3}/{number}.parquet" for number in range(30)]
+    for number, name in enumerate(names):
+        put(store, name, in_bytes(table(100, number), name))
+
+    def requests(*labels):
+        proxy.requests.clear()
+        message = refused("cluster", f"s3://{BUCKET}/rows/", "-k", 3, "--columns", "x,y", "--dask", "local", *labels)
+        return len(proxy.requests), message
+
+    monkeypatch.setattr(distributed, "on_files", lambda *_, **__: (_ for _ in ()).throw(ValueError("no workers")))
+    labels = ("--labels", f"s3://{BUCKET}/labels/")
+    few = 4 * len(names) + 40
+    for options in ((), labels):
+        count, message = requests(*options)
+        assert 2 * len(names) < count <= few
+        assert message == "Error: no workers"
+    for name in names:
+        put(store, name.replace("rows", "labels"), b"old")
+    assert f"s3://{BUCKET}/labels/year=0/0.parquet exists" in requests(*labels)[1]
+    count, message = requests(*labels, "--force")
+    assert count <= few
+    assert message == "Error: no workers"
 
 
 # -- broken connections

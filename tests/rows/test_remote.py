@@ -2,6 +2,8 @@
 
 import gzip
 import io
+import json
+import pickle
 import subprocess
 import sys
 from pathlib import Path, PurePosixPath
@@ -12,9 +14,12 @@ import pandas as pd
 import pytest
 
 import silverbirch as sb
+from commands import done
 from silverbirch.remote import RemotePath, is_remote, place, same_place
 from silverbirch.remote.failures import explained
 from web_server import WebServer
+
+OUTPUTS = {"model": "m.sb", "record": "m.json", "report": "m.html"}
 
 
 def table(rows=2000, seed=0):
@@ -63,6 +68,20 @@ def test_a_file_url_is_a_local_path(tmp_path):
     assert len(rows_of(source)) == 50
 
 
+def test_a_pattern_may_be_a_file_url(tmp_path):
+    for name in ("a", "b"):
+        table(50).to_csv(tmp_path / f"{name}.csv", index=False)
+    for pattern in ("*.csv", "[ab].csv", "?.csv"):
+        assert len(rows_of(sb.read_chunks(f"file://{tmp_path}/{pattern}"))) == 100
+    assert len(rows_of(sb.read_chunks(f"file://localhost{tmp_path}/b.csv"))) == 50
+
+
+def test_a_file_url_with_a_host_is_refused():
+    for text in ("file://x.csv", "file://x.csv/a.csv", "FILE://host/a.csv", "file://"):
+        with pytest.raises(ValueError, match=f"{text} names the host .*file:///folder/file"):
+            sb.read_chunks(text)
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -73,7 +92,8 @@ def test_a_file_url_is_a_local_path(tmp_path):
 def test_a_remote_path_is_the_text_that_it_was_made_of(text):
     path = place(text)
     assert isinstance(path, RemotePath)
-    assert str(path) == text == str(place(path)) == same_place(text)
+    assert path.whole == text == place(str(path)).whole == same_place(text)
+    assert str(path) == (text if not text.startswith("http") else "https://host:80/a/b.csv?…")
     assert hash(path) == hash(place(text))
 
 
@@ -109,6 +129,18 @@ def test_a_path_without_a_bucket_or_with_a_password_is_refused(text, message):
     with pytest.raises(ValueError, match=message) as error:
         sb.read_chunks(text)
     assert "secret" not in str(error.value)
+
+
+def test_an_empty_name_is_kept_and_what_pyarrow_does_not_open_is_refused_by_its_name():
+    assert str(RemotePath("memory://a//b.csv")) == "memory://a//b.csv" != str(RemotePath("memory://a/b.csv"))
+    for text in ("s3://bucket/a//b.csv", "s3://bucket//a.csv"):
+        with pytest.raises(ValueError, match=f"{text} has an empty name between two slashes"):
+            sb.read_chunks(text)
+
+
+def test_an_address_that_its_library_does_not_read_is_an_error_that_names_it():
+    with pytest.raises(ValueError, match=r"data://x/a\.csv cannot be used"):
+        sb.read_chunks("data://x/a.csv")
 
 
 def test_a_path_that_lost_a_slash_in_pathlib_says_so():
@@ -176,6 +208,35 @@ def test_files_of_a_web_server_are_read_as_local_ones(web, tmp_path, name):
     local, remote = sb.read_chunks(tmp_path / name), sb.read_chunks(f"{web.url}/x/{name}?token=1")
     for _ in range(2):
         assert np.array_equal(rows_of(remote), rows_of(local))
+
+
+def test_the_query_of_a_web_address_is_requested_and_not_shown_or_stored(web, tmp_path):
+    frame, query = table(100), "X-Amz-Signature=TOPSECRET"
+    web.files["/a.csv"] = frame.to_csv(index=False).encode()
+    web.query = query  # else the answer is 403
+    address = f"{web.url}/a.csv?{query}"
+    source = sb.read_chunks(address)
+    assert np.allclose(rows_of(source), frame, rtol=1e-12)
+    name = source.fingerprint()[0]["name"]
+    assert name == f"{web.url}/a.csv?…"
+    assert len(rows_of(sb.read_chunks(pickle.loads(pickle.dumps(name))))) == 100  # a worker needs the query
+    out = [part for one in ("model", "record", "report") for part in (f"--{one}", tmp_path / OUTPUTS[one])]
+    said = done("cluster", address, "-k", 3, *out)
+    web.query = "other"
+    for failing in (False, True):
+        web.failing = 10**9 if failing else 0
+        with pytest.raises(OSError, match=r"/a\.csv") as error:
+            sb.read_chunks(address)
+        assert "TOPSECRET" not in str(error.value)
+    assert "TOPSECRET" not in said.stdout + said.stderr + str(source.fingerprint()) + repr(place(address))
+    assert all(b"TOPSECRET" not in (tmp_path / name).read_bytes() for name in OUTPUTS.values())
+    assert json.loads((tmp_path / "m.json").read_bytes())["input"][0]["content"]
+
+
+def test_two_queries_of_one_web_address_are_two_files(web):
+    web.files["/a.csv"] = table(100).to_csv(index=False).encode()
+    assert len(rows_of(sb.read_chunks([f"{web.url}/a.csv?id=1", f"{web.url}/a.csv?id=2"]))) == 200
+    assert place(f"{web.url}/a.csv?id=1") != place(f"{web.url}/a.csv?id=2")
 
 
 def test_parquet_of_a_web_server_is_read_by_ranges(web):

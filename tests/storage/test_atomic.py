@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+import silverbirch as sb
 from silverbirch.storage.atomic import check_free, new_file, remove_leftovers
 
 
@@ -14,6 +15,15 @@ def test_nothing_is_there_under_the_name_until_it_is_whole(tmp_path):
         file.flush()
         assert not path.exists()
     assert path.read_bytes() == b"half"
+
+
+def test_a_file_url_is_written_and_its_leftovers_are_found(tmp_path):
+    path = f"file://{tmp_path}/a b.sb"
+    sb.CFTree().insert([[1.0, 2.0]]).features.save(path)
+    assert sb.load(path).weight.tolist() == [1.0]
+    (tmp_path / "a b.sb.12-345.part").touch()
+    remove_leftovers([path])
+    assert [found.name for found in tmp_path.iterdir()] == ["a b.sb"]
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")

@@ -5,10 +5,17 @@ import contextlib
 import fsspec
 import numpy as np
 import pytest
+from pyarrow.fs import FSSpecHandler, LocalFileSystem, PyFileSystem
 
 import silverbirch as sb
 from silverbirch.remote import place
+from silverbirch.remote.stores import ArrowStore
 from silverbirch.storage.atomic import check_free, new_file, remove_leftovers
+
+
+class Unmoving(FSSpecHandler):
+    def move(self, src, dest):
+        raise OSError("no move")
 
 
 @pytest.fixture(params=["memory", "local"])
@@ -83,6 +90,20 @@ def test_an_upload_of_fewer_bytes_is_an_error(folder, monkeypatch):
         stack.enter_context(new_file(f"{folder}/a.bin")).write(b"all")
         with pytest.raises(ConnectionError, match="has 2 bytes after the upload of 3: write it again"):
             stack.close()
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_an_upload_of_pyarrow_in_place_leaves_no_partial_file(tmp_path, fails):
+    (tmp_path / "local").write_bytes(b"all")
+    files = PyFileSystem(Unmoving(fsspec.filesystem("local"))) if fails else LocalFileSystem()
+    store = ArrowStore(files, str(tmp_path / "there"), whole=False)
+    if fails:
+        with pytest.raises(OSError, match="no move"):
+            store.upload(tmp_path / "local", "new/a.bin")
+    else:
+        store.upload(tmp_path / "local", "new/a.bin")
+        assert (tmp_path / "there" / "new" / "a.bin").read_bytes() == b"all"
+    assert [one.name for one in (tmp_path / "there" / "new").iterdir()] == ([] if fails else ["a.bin"])
 
 
 def test_an_existing_file_is_overwritten_only_if_asked(folder):

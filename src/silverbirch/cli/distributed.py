@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -25,6 +26,8 @@ from .aggregating import Job
 from .outputs import input_names
 from .reading import is_features
 
+_SCHEDULER = re.compile(r"local|inproc://.+|(\w+://)?[^/]+:\d+/?")
+
 
 def check_options(
     machines: groups.Machines,
@@ -39,6 +42,8 @@ def check_options(
         raise ValueError(f"{option} divides files among workers, and the standard input is none: name files")
     if any(map(is_features, inputs)):
         raise ValueError(f"{option} is for rows: features are merged here, leave it out")
+    if machines.dask is not None and not _SCHEDULER.fullmatch(machines.dask):
+        raise ValueError(f"--dask {machines.dask}: it must be local, or an address such as tcp://host:8786")
     if resuming.checkpoint is not None:
         raise ValueError(f"{option} repeats the work of a lost worker itself: leave --checkpoint out")
     if aggregating.max_memory is not None:

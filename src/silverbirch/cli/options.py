@@ -56,7 +56,7 @@ def as_local_place(given: str) -> Path:
         raise typer.BadParameter(
             f"{given} is on another machine, but this file is locked and written again and again: name a local one"
         )
-    return Path(given)
+    return Path(as_place(given))
 
 
 def _parsed(parse: Callable[[str], Any]) -> Callable[[str | None], Any]:

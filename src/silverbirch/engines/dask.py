@@ -18,7 +18,7 @@ from ..pipeline.provenance import RunState
 from ..rows import Chunk, NoRowsError, RowSource
 from ..rows.formats.frames import is_frame
 from ..storage import container
-from ..wording import InOptions, in_python, spelled_in_task
+from ..wording import InOptions, in_python, parameter, spelled_in_task
 from .job import Run, rounds_of_merges
 from .work import SENT_MODEL, Reading, Work, in_partition, labelled, unpacked_model
 
@@ -28,6 +28,8 @@ try:
     from dask.delayed import Delayed, delayed
 except ImportError:
     raise ImportError("silverbirch.dask needs Dask: pip install 'silverbirch[dask]'") from None
+
+_CONNECT_SECONDS = 10
 
 
 # -- partitions
@@ -90,11 +92,15 @@ def on_files(scheduler: str, files: Sequence[str]) -> Iterator[Run]:
         from distributed import Client
     except ImportError:
         raise ImportError("a cluster of Dask needs distributed: pip install 'silverbirch[dask]'") from None
-    with (
-        Client(silence_logs=logging.CRITICAL, dashboard_address=":0")
-        if scheduler == "local"
-        else Client(scheduler) as client
-    ):
+    try:
+        here = {"silence_logs": logging.CRITICAL, "dashboard_address": ":0"}
+        client = Client(**here) if scheduler == "local" else Client(scheduler, timeout=_CONNECT_SECONDS)
+    except (OSError, ValueError) as error:
+        raise OSError(
+            f"{parameter('dask', scheduler)} cannot be reached ({error}): start a scheduler there or correct the "
+            f"address; {parameter('dask', 'local')} starts one here"
+        ) from error
+    with client:
         yield lambda work: _run(work, files, [None] * len(files), client)
 
 

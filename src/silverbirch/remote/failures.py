@@ -35,7 +35,7 @@ def explained(label: str) -> Iterator[None]:
     except (ImportError, MemoryError, NotImplementedError, TypeError, AttributeError, LookupError):
         raise
     except ValueError as error:
-        if type(error) is ValueError:  # raised by this package
+        if f"{label.partition('://')[0]}://" in str(error):  # raised by this package: it names the place
             raise
         raise ValueError(f"{label} cannot be used: {_reason(error)}") from None
     except Exception as error:
@@ -67,9 +67,10 @@ def _in_words(error: Exception, label: str) -> OSError:
 
 
 def _reason(error: Exception) -> str:
-    """The message of a library as one short line, without the number of the request."""
+    """The message of a library as one short line, without the number of the request and what may be signed."""
     text = " ".join(str(error).split()) or type(error).__name__
     text = re.sub(r" ?\(Request ID: [^)]*\)", "", text)
+    text = re.sub(r"(https?://[^\s'\"?]*\?)[^\s'\"]*", r"\1…", text)
     return (text if len(text) <= _LONGEST else text[:_LONGEST] + "…").rstrip(". ")
 
 

@@ -1,9 +1,10 @@
 """RemotePath: the parts of pathlib.Path that this package uses, for files on other machines.
 
-is_remote   -- whether a path has a scheme, such as s3://
-place       -- a path as the class that knows what is there
-same_place  -- what two names of one file have in common
-size_of     -- the bytes of a file
+is_remote        -- whether a path has a scheme, such as s3://
+is_file_address  -- whether it begins with file://
+place            -- a path as the class that knows what is there
+same_place       -- what two names of one file have in common
+size_of          -- the bytes of a file
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from collections.abc import Sequence
 from functools import total_ordering
 from pathlib import Path, PurePath, PurePosixPath
 from typing import Any, BinaryIO, Protocol, Self
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from .failures import explained, retried
 from .reader import RemoteReader, buffered
@@ -31,6 +32,15 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
 _OPTIONS = re.compile(rf"\?(?=({'|'.join(OPTIONS)})=)")  # another ? is a wildcard, or part of a name
 _WITH_BUCKETS = {"s3", "gs", "gcs"}
 _NEED_HOST = {"s3", "gs", "gcs", "http", "https"}
+
+
+class Shown(str):
+    """The text of a path in messages and records, and the whole text, with a query that may hold a signature.
+
+    Requests and workers need the whole text: `place` takes it from here.
+    """
+
+    whole: str
 
 
 class Place(Protocol):
@@ -63,29 +73,41 @@ class Place(Protocol):
 
 def is_remote(path: AnyPath) -> bool:
     """Whether a path has a scheme other than file://."""
-    found = _SCHEME.match(os.fspath(path))
-    return found is not None and found[1].lower() != "file"
+    return _SCHEME.match(os.fspath(path)) is not None and not is_file_address(path)
+
+
+def is_file_address(path: AnyPath) -> bool:
+    """Whether a path is that of a local file, but begins with file://."""
+    return os.fspath(path)[:7].lower() == "file://"
 
 
 def place(path: AnyPath) -> Place:
     """The path as a RemotePath if it has a scheme, else as a pathlib.Path."""
+    if isinstance(path, RemotePath):
+        return path
     text = os.fspath(path)
     if is_remote(text):
         return RemotePath(text)
-    if text.startswith("file://"):
-        return Path(unquote(urlsplit(text).path))
-    return Path(text)
+    return Path(_of_this_machine(text) if is_file_address(text) else text)
+
+
+def _of_this_machine(text: str) -> str:
+    """The path in a file:// address; raises ValueError if it names another machine."""
+    host, slash, path = text.partition("://")[2].partition("/")
+    if not slash or host not in ("", "localhost"):
+        raise ValueError(f"{text} names the host {host!r}, not a file: a file here is written file:///folder/file")
+    return unquote(f"/{path}")
 
 
 def same_place(path: AnyPath) -> str:
     """A text that is the same for all names of one file: links are followed."""
     found = place(path)
-    return str(found) if isinstance(found, RemotePath) else os.path.realpath(found)
+    return found.whole if isinstance(found, RemotePath) else os.path.realpath(found)
 
 
 def size_of(path: AnyPath) -> int:
     found = place(path)
-    return found.file_info().size if isinstance(found, RemotePath) else os.stat(found).st_size
+    return found.info_to_open().size if isinstance(found, RemotePath) else os.stat(found).st_size
 
 
 @total_ordering
@@ -96,7 +118,7 @@ class RemotePath(os.PathLike[str]):
     """
 
     def __init__(self, text: str) -> None:
-        scheme, _, rest = text.partition("://")
+        scheme, _, rest = getattr(text, "whole", text).partition("://")
         self.scheme = scheme.lower()
         rest, self._query = _without_options(rest, self.scheme)
         host, _, path = rest.partition("/")
@@ -107,10 +129,14 @@ class RemotePath(os.PathLike[str]):
                 "the environment or a file of credentials"
             )
         if not host and self.scheme in _NEED_HOST:
-            raise ValueError(f"{text} names no bucket or host: it must be like {self.scheme}://bucket/file")
+            raise ValueError(
+                f"{self.scheme}:///{path} names no bucket or host: it must be like {self.scheme}://bucket/file"
+            )
         self.root = f"{self.scheme}://{host}"
-        self._ends_as_folder = path.endswith("/")
-        self._parts = tuple(part for part in path.split("/") if part)
+        own = path.rstrip("/")
+        self._end = path[len(own) :] if self.scheme in HTTP else ""
+        self._parts = tuple(own.split("/")) if own else ()
+        self._waiting: RemoteReader | None = None
 
     @classmethod
     def _of(cls, root: str, parts: Sequence[str], query: str) -> Self:
@@ -118,9 +144,19 @@ class RemotePath(os.PathLike[str]):
 
     # -- the name
 
+    @property
+    def whole(self) -> str:
+        """The text with everything that a request needs."""
+        return self._text(self._query)
+
+    def _text(self, query: str) -> str:
+        return "/".join([self.root, *self._parts]) + self._end + (f"?{query}" if query else "")
+
     def __str__(self) -> str:
-        path = "/".join([self.root, *self._parts]) + ("/" if self._ends_as_folder and self.scheme in HTTP else "")
-        return path + (f"?{self._query}" if self._query else "")
+        """The text without the query of a web address."""
+        shown = Shown(self._text("…") if self._query and self.scheme in HTTP else self.whole)
+        shown.whole = self.whole
+        return shown
 
     def __fspath__(self) -> str:
         return str(self)
@@ -129,10 +165,10 @@ class RemotePath(os.PathLike[str]):
         return f"RemotePath({str(self)!r})"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, RemotePath) and str(self) == str(other)
+        return isinstance(other, RemotePath) and self.whole == other.whole
 
     def __hash__(self) -> int:
-        return hash(str(self))
+        return hash(self.whole)
 
     def __lt__(self, other: Any) -> bool:
         return self._order < other._order if isinstance(other, RemotePath) else NotImplemented
@@ -193,13 +229,17 @@ class RemotePath(os.PathLike[str]):
 
     @property
     def _store(self) -> Store:
+        self._refuse_empty_names()
         with explained(str(self)):
             return store_of(self.scheme, self.root, "" if self.scheme in HTTP else self._query)
 
     @property
     def _key(self) -> str:
-        path = "/".join(self._parts)
-        return path if self.scheme not in HTTP else str(self).removeprefix(f"{self.root}/")
+        return "/".join(self._parts) if self.scheme not in HTTP else self.whole.removeprefix(f"{self.root}/")
+
+    def _refuse_empty_names(self) -> None:
+        if self.scheme in BY_ARROW and "" in self._parts:
+            raise ValueError(f"{self} has an empty name between two slashes, which pyarrow does not open: rename it")
 
     def info(self) -> Info | None:
         """What is there now; None for nothing."""
@@ -254,7 +294,11 @@ class RemotePath(os.PathLike[str]):
         """The paths in a folder, or also below it, sorted, and whether each is a file."""
         store = self._store
         found = retried(lambda: list(store.below(self._key, recursive=recursive)), str(self))
-        return sorted((self._of(self.root, (path,), self._query), is_file) for path, is_file in found)
+        paths = sorted((self._of(self.root, (path,), self._query), is_file) for path, is_file in found)
+        for path, is_file in paths:
+            if is_file:  # which must not be left out in silence
+                path._refuse_empty_names()
+        return paths
 
     def files_below(self) -> list[Self]:
         """All files in and below a folder, sorted."""
@@ -293,9 +337,21 @@ class RemotePath(os.PathLike[str]):
     def open(self, mode: str = "rb", *, buffering: bool = True) -> Any:
         """The file to read; every read returns all bytes that are there, or raises an OSError."""
         assert mode == "rb"
-        store, key = self._store, self._key
-        raw = RemoteReader(str(self), self.file_info().size, lambda: store.reader(key))
+        raw, self._waiting = self._waiting or self._opened(), None
         return buffered(raw) if buffering else raw
+
+    def _opened(self) -> RemoteReader:
+        store, key = self._store, self._key
+        try:
+            return RemoteReader(str(self), lambda: store.opened(key))
+        except FileNotFoundError:
+            self.file_info()  # says if it is a folder
+            raise
+
+    def info_to_open(self) -> Info:
+        """What is known of a file, which the next call of `open` then need not request again."""
+        self._waiting = self._opened()
+        return self._waiting.info
 
     def stream(self) -> BinaryIO:
         """The bytes from the first on, of a file that cannot be read in parts."""

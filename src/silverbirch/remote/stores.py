@@ -11,9 +11,9 @@ import importlib
 import os
 import secrets
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 from urllib.parse import parse_qsl, urlsplit
@@ -43,6 +43,13 @@ class Info(NamedTuple):
     ranges: bool = True
 
 
+class Opened(NamedTuple):
+    """A file that is open to be read: `read_at(count, offset)` returns bytes of it."""
+
+    info: Info
+    read_at: Callable[[int, int], bytes]
+
+
 class Store(ABC):
     """Files by their paths in a bucket or on a host. Errors are those of the library below: see `explained`."""
 
@@ -55,8 +62,8 @@ class Store(ABC):
         """The paths in a folder, or also below it, and whether each is a file."""
 
     @abstractmethod
-    def reader(self, path: str) -> Any:
-        """An object whose `read_at(count, offset)` returns bytes of a file."""
+    def opened(self, path: str) -> Opened:
+        """The file at a path; raises FileNotFoundError for nothing or a folder."""
 
     @abstractmethod
     def stream(self, path: str) -> BinaryIO:
@@ -148,23 +155,27 @@ class ArrowStore(Store):
         return f"{self._base}/{path}" if path else self._base or "/"
 
     def info(self, path: str) -> Info | None:
+        if self._fs.type_name == "s3" and path:  # whose answer to one request says all of a file
+            with contextlib.suppress(FileNotFoundError):
+                return self.opened(path).info
         found = self._fs.get_file_info(self._at(path))
         if found.type.name == "NotFound":
             return None
-        if found.type.name == "Directory":
-            return Info(False)
-        with self._fs.open_input_file(self._at(path)) as file:
-            known = {bytes(name, "utf-8").lower(): value for name, value in (_metadata(file) or {}).items()}
-        etag = known.get(b"etag")
-        return Info(True, found.size, found.mtime_ns, None if etag is None else etag.decode())
+        return self.opened(path).info if found.is_file else Info(False)
 
     def below(self, path: str, *, recursive: bool) -> Iterator[tuple[str, bool]]:
         selector = needed("pyarrow.fs", "").FileSelector(self._at(path), recursive=recursive)
         for found in self._fs.get_file_info(selector):
             yield found.path[len(self._base) :].lstrip("/"), found.is_file
 
-    def reader(self, path: str) -> Any:
-        return self._fs.open_input_file(self._at(path))
+    def opened(self, path: str) -> Opened:
+        file = self._fs.open_input_file(self._at(path))
+        known = {name.lower(): value.decode() for name, value in (_metadata(file) or {}).items()}
+        try:
+            changed = int(datetime.fromisoformat(known["last-modified"]).timestamp()) * 1_000_000_000
+        except (KeyError, ValueError):
+            changed = self._fs.get_file_info(self._at(path)).mtime_ns
+        return Opened(Info(True, file.size(), changed, known.get("etag")), file.read_at)
 
     def stream(self, path: str) -> BinaryIO:
         return self._fs.open_input_stream(self._at(path))  # type: ignore[no-any-return]
@@ -172,12 +183,15 @@ class ArrowStore(Store):
     def upload(self, local: Path, path: str) -> None:
         # Copied by pyarrow and not piece by piece: a stream that is left early would be closed as if it were complete.
         fs = needed("pyarrow.fs", "")
-        target = self._at(path if self._whole else _partial(path))
-        if not self._whole:
-            self._fs.create_dir(target.rpartition("/")[0], recursive=True)
-        fs.copy_files(str(local), target, source_filesystem=fs.LocalFileSystem(), destination_filesystem=self._fs)
-        if not self._whole:
-            self._fs.move(target, self._at(path))
+        copy = partial(fs.copy_files, source_filesystem=fs.LocalFileSystem(), destination_filesystem=self._fs)
+        if self._whole:
+            copy(str(local), self._at(path))
+            return
+        part = self._at(_partial(path))
+        self._fs.create_dir(part.rpartition("/")[0], recursive=True)
+        with _removed_if_failing(lambda: self._fs.delete_file(part)):
+            copy(str(local), part)
+            self._fs.move(part, self._at(path))
 
 
 def _metadata(file: Any) -> dict[str, bytes] | None:
@@ -219,8 +233,9 @@ class FsspecStore(Store):
             if inside.rstrip("/") != path:
                 yield inside, found["type"] == "file"
 
-    def reader(self, path: str) -> Any:
-        return _Ranges(self._fs, self._at(path))
+    def opened(self, path: str) -> Opened:
+        at = self._at(path)
+        return Opened(_info_of_file(self, path), lambda count, offset: self._fs.cat_file(at, offset, offset + count))
 
     def stream(self, path: str) -> BinaryIO:
         return self._fs.open(self._at(path), "rb")  # type: ignore[no-any-return]
@@ -231,21 +246,26 @@ class FsspecStore(Store):
             return
         part = self._at(_partial(path))
         self._fs.makedirs(part.rpartition("/")[0], exist_ok=True)
-        try:
+        with _removed_if_failing(lambda: self._fs.rm_file(part)):
             self._fs.put_file(str(local), part)
             self._fs.mv(part, self._at(path))
-        except BaseException:
-            with contextlib.suppress(Exception):
-                self._fs.rm_file(part)
-            raise
 
 
-class _Ranges:
-    def __init__(self, fs: Any, path: str) -> None:
-        self._fs, self._path = fs, path
+def _info_of_file(store: Store, path: str) -> Info:
+    found = store.info(path)
+    if found is None or not found.is_file:
+        raise FileNotFoundError(path)
+    return found
 
-    def read_at(self, count: int, offset: int) -> bytes:
-        return self._fs.cat_file(self._path, offset, offset + count)  # type: ignore[no-any-return]
+
+@contextlib.contextmanager
+def _removed_if_failing(remove: Callable[[], Any]) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(Exception):
+            remove()
+        raise
 
 
 def _partial(path: str) -> str:
@@ -301,19 +321,11 @@ class HttpStore(Store):
     def below(self, path: str, *, recursive: bool) -> Iterator[tuple[str, bool]]:
         raise NotImplementedError("a web server does not list its files")
 
-    def reader(self, path: str) -> Any:
-        return _HttpRanges(self, path)
+    def opened(self, path: str) -> Opened:
+        return Opened(_info_of_file(self, path), lambda count, offset: self._get(path, offset, offset + count - 1)[2])
 
     def stream(self, path: str) -> BinaryIO:
         return self._fs.open(f"{self._root}/{path}", "rb", block_size=0)  # type: ignore[no-any-return]
 
     def upload(self, local: Path, path: str) -> None:
         raise NotImplementedError("a web server cannot be written to")
-
-
-class _HttpRanges:
-    def __init__(self, store: HttpStore, path: str) -> None:
-        self._store, self._path = store, path
-
-    def read_at(self, count: int, offset: int) -> bytes:
-        return self._store._get(self._path, offset, offset + count - 1)[2]

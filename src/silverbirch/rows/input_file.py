@@ -16,6 +16,7 @@ from typing import IO, Any, cast
 from ..remote import RemotePath, place
 from ..remote.failures import explained
 from ..remote.reader import BUFFER
+from ..remote.stores import Info
 
 STANDARD_INPUT = "-"
 
@@ -69,13 +70,15 @@ class RemoteFile(InputFile):
     def __init__(self, path: RemotePath, suffix: str) -> None:
         super().__init__(cast(Path, path), suffix)
         self._remote = path
+        self._found: Info | None = None
 
     @property
     def local(self) -> Path | None:
         return None
 
     def size(self) -> int:
-        return self._remote.file_info().size
+        self._found = self._remote.info_to_open()
+        return self._found.size
 
     def open(self, *, buffering: bool = True) -> IO[bytes]:
         return cast(IO[bytes], self._remote.open(buffering=buffering))
@@ -86,8 +89,11 @@ class RemoteFile(InputFile):
         return pa.PythonFile(self.open(), mode="r")
 
     def fingerprint(self) -> dict[str, Any]:
-        """The entity tag is there if the server tells it: times may be those of whole seconds."""
-        found = self._remote.file_info()
+        """The entity tag is there if the server tells it: times may be those of whole seconds.
+
+        The first one is of the file as its size was asked for, the next ones are those of later times.
+        """
+        found, self._found = self._found or self._remote.file_info(), None
         known = {"mtime_ns": found.mtime_ns, "etag": found.etag}
         return {"name": self.label, "bytes": found.size} | {k: v for k, v in known.items() if v is not None}
 
@@ -170,5 +176,5 @@ def is_stream(given: str | os.PathLike[str]) -> bool:
     """Whether a file is a pipe, a device or the answer of a server without ranges, which can be read only once."""
     remote = place(given)
     if isinstance(remote, RemotePath):
-        return not remote.file_info().ranges
+        return not remote.can_be_listed and not remote.file_info().ranges
     return not stat.S_ISREG(os.stat(given).st_mode)

@@ -6,11 +6,12 @@ import glob
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 from ..checks import refused_texts
-from ..remote import Place, RemotePath, place
+from ..remote import Place, RemotePath, is_file_address, is_remote, place
 from ..wording import parameter
 from .formats import FILE_FORMATS
 from .formats.text import COMPRESSIONS
@@ -19,6 +20,7 @@ from .parsing import DEFAULT, Parsing
 from .partitions import with_partitions
 from .table import Table
 
+_AT_ONCE = 16  # remote files that are opened
 _READERS = {suffix: table for table in FILE_FORMATS for suffix in table.suffixes}
 # What pandas reads, as an expression; the suffixes of other programs.
 _PANDAS = {
@@ -46,6 +48,9 @@ class _Found(NamedTuple):
             return StreamFile(os.fspath(self.path), self.suffix)
         path = place(self.path)
         return RemoteFile(path, self.suffix) if isinstance(path, RemotePath) else InputFile(Path(path), self.suffix)
+
+    def table(self, parsing: Parsing) -> Table:
+        return _READERS[self.suffix](self.opened(), parsing)
 
 
 def check_format(name: str) -> None:
@@ -76,9 +81,12 @@ def tables_at(paths: Iterable[str | os.PathLike[str]], parsing: Parsing = DEFAUL
         if texts and not any(map(_matches, given)):
             raise refused_texts("X", texts[0]) from None
         raise
-    readers = [_READERS[file.suffix] for file in files]
+    readers = {_READERS[file.suffix] for file in files}
     parsing.check_used({"format", *(name for reader in readers for name in reader.takes)}, _and_others(files))
-    return with_partitions([reader(file.opened(), parsing) for file, reader in zip(files, readers, strict=True)])
+    if any(is_remote(file.path) for file in files[1:]):  # whose servers answer late
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            return with_partitions(list(pool.map(lambda file: file.table(parsing), files)))
+    return with_partitions([file.table(parsing) for file in files])
 
 
 def _and_others(files: list[_Found]) -> str:
@@ -99,7 +107,8 @@ def files_with(suffix: str, paths: Iterable[str | os.PathLike[str]]) -> list[Pla
 def is_folder_with(suffix: str, path: str | os.PathLike[str]) -> bool:
     """Whether a path is a folder whose files end so, with no files of rows."""
     folder = place(path)
-    return folder.is_dir() and bool(_below(folder, suffix)) and not _below(folder, *_READERS)
+    names = [path.name.lower() for path in _visible(folder)] if folder.is_dir() else []
+    return any(name.endswith(suffix) for name in names) and not any(name.endswith((*_READERS,)) for name in names)
 
 
 def _below(folder: Place, *suffixes: str) -> list[Place]:
@@ -136,7 +145,7 @@ def _matches(given: str | os.PathLike[str]) -> Sequence[Place]:
     try:
         if where.exists():
             return [where]
-        name = os.fspath(given)
+        name = os.fspath(where if is_file_address(given) else given)
         return sorted(map(Path, glob.glob(name, recursive=True))) if glob.has_magic(name) else []
     except OSError:  # too long for a path
         return []
@@ -232,8 +241,9 @@ def places_below(paths: Iterable[Place], given: Sequence[str | os.PathLike[str]]
 
     A file that is given itself has its name only.
     """
+    paths = list(paths)
     files = {place(one) for one in given}
-    folders = {path if path.is_dir() else _fixed_part(path) for path in files}
+    folders = {path if path.is_dir() else _fixed_part(path) for path in files.difference(paths)}
     for path in paths:
         root = path.parent if path in files else next((one for one in path.parents if one in folders), path.parent)
         below = path.relative_to(root)

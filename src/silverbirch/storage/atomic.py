@@ -1,6 +1,7 @@
 """Writes a complete file or none.
 
 check_free        -- raises an error if a file cannot be written; called for all outputs before any work
+check_free_below  -- the same for many files below a remote folder
 new_file          -- a file that appears under its name when it is complete
 remove_leftovers  -- removes the partial files of killed processes
 """
@@ -16,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from ..remote import RemotePath, is_remote, place
+from ..remote import Place, RemotePath, place
 from ..rows.input_file import TemporaryCopy
 from ..wording import parameter
 from .locks import is_locked, locked
@@ -27,12 +28,12 @@ AnyPath = str | os.PathLike[str]
 
 def check_free(path: AnyPath, force: bool = False) -> None:
     """Raises an OSError if `path` cannot be written, or if it exists and `force` is not set."""
-    remote = place(path)
-    if isinstance(remote, RemotePath):
-        _check_free_remote(remote, force)
+    where = place(path)
+    if isinstance(where, RemotePath):
+        _check_free_remote(where, force)
         return
-    target = Path(remote)
-    folder = Path(os.path.realpath(path)).parent  # follows links
+    target = Path(where)
+    folder = Path(os.path.realpath(target)).parent  # follows links
     if not folder.is_dir():
         raise FileNotFoundError(f"cannot write {target}: there is no folder {folder}; make it first")
     if target.is_dir():
@@ -46,15 +47,37 @@ def check_free(path: AnyPath, force: bool = False) -> None:
 
 
 def _check_free_remote(target: RemotePath, force: bool) -> None:
-    if not target.can_be_written:
-        raise PermissionError(f"cannot write {target}: {target.scheme}:// is only read; name a file or an object store")
+    _check_writable(target)
     found = target.info()
     if found is None:
         target.check_bucket()
-    elif not found.is_file:
+    else:
+        _check_replaced(target, found.is_file, force)
+
+
+def _check_writable(target: RemotePath) -> None:
+    if not target.can_be_written:
+        raise PermissionError(f"cannot write {target}: {target.scheme}:// is only read; name a file or an object store")
+
+
+def _check_replaced(target: RemotePath, is_file: bool, force: bool) -> None:
+    if not is_file:
         raise IsADirectoryError(f"cannot write {target}: it is a folder; give the name of a file")
-    elif not force:
+    if not force:
         raise FileExistsError(f"{target} exists: give another name, or overwrite it by {parameter('force', True)}")
+
+
+def check_free_below(folder: RemotePath, paths: Iterable[Place], force: bool) -> None:
+    """`check_free` of paths below a folder, by its listing: a request tells of a thousand files."""
+    _check_writable(folder)
+    found = folder.info()
+    if found is None:
+        folder.check_bucket()
+    elif not found.is_file:
+        wanted = set(paths)
+        for path, is_file in folder.below(recursive=True):
+            if path in wanted:
+                _check_replaced(path, is_file, force)
 
 
 @contextlib.contextmanager
@@ -109,9 +132,10 @@ def remove_leftovers(paths: Iterable[AnyPath]) -> None:
     """
     names: dict[Path, set[str]] = {}
     for path in paths:
-        if is_remote(path):
+        where = place(path)
+        if isinstance(where, RemotePath):
             continue
-        target = Path(os.path.realpath(path))
+        target = Path(os.path.realpath(where))
         names.setdefault(target.parent, set()).add(target.name)
     for folder, ours in names.items():
         for part in folder.glob("*.part"):

@@ -13,14 +13,15 @@ from typing import Any, BinaryIO, Protocol, cast
 
 import numpy as np
 
-from ...remote import Place, RemotePath, place
+from ...remote import Place, RemotePath, is_remote, place
 from ...rows import RowSource
 from ...rows.paths import places_below
-from ...storage.atomic import AnyPath, check_free, new_file
+from ...storage.atomic import AnyPath, check_free, check_free_below, new_file
 from .formats import SUFFIXES, LabelFormat, Labels, Names, check_types, format_of, suffix_of
 
 _STANDARD_OUTPUT = "-"
 _TEXT = (".csv", ".tsv")
+_SINGLE = "a single file for the labels, which --dask and --spark do not write"
 
 
 class LabelWriter(Protocol):
@@ -109,14 +110,14 @@ class LabelFolder(LabelTarget):
     def paths(self, inputs: Sequence[str]) -> list[Place]:
         found: dict[Place, str] = {}
         for name in inputs:
-            if not place(name).is_file():
+            if not (is_remote(name) or place(name).is_file()):
                 raise ValueError(f"the labels of {name} have no place in a folder, because it is no file: name a file")
         for name, below in zip(inputs, places_below(map(place, inputs), self.read), strict=True):
             path = self.folder / below.with_name(below.name + self.suffix)
             if path in found:
                 raise ValueError(
                     f"the labels of {found[path]} and of {name} would both be {path}: give one folder that holds all "
-                    "input files, or a single file for the labels"
+                    f"input files, or {_SINGLE}"
                 )
             found[path] = name
         return list(found)
@@ -125,11 +126,15 @@ class LabelFolder(LabelTarget):
         if not inputs:
             raise ValueError(f"{self.name} takes a label file for each input file, but there is none: name a file")
         for one in map(place, self.read):
-            if one.is_dir() and self.folder.resolve().is_relative_to(one.resolve()):
+            if self.folder.resolve().is_relative_to(one.resolve()) and one.is_dir():
                 raise ValueError(
                     f"{self.name} lies in {one}, and would be read as input next time: name another folder"
                 )
-        for path in self.paths(inputs):
+        paths = self.paths(inputs)
+        if isinstance(self.folder, RemotePath):
+            check_free_below(self.folder, paths, force)
+            return
+        for path in paths:
             _check_free_below(path, force)
 
     def check_kept(self, source: RowSource, inputs: Sequence[str]) -> None:
@@ -139,7 +144,7 @@ class LabelFolder(LabelTarget):
             if any(folder.startswith(f"{name}=") for folder in folders):
                 raise ValueError(
                     f"column {name!r} is in the names of the folders, so the label files cannot have it too: leave it "
-                    "out, or name a single file for the labels"
+                    f"out, or name {_SINGLE}"
                 )
 
     def opened(self, inputs: Sequence[str], names: Names) -> AbstractContextManager[LabelWriter]:
@@ -259,10 +264,7 @@ class _Unclosed:
 
 
 def _check_free_below(path: Place, force: bool) -> None:
-    """`check_free` of a path whose folders will be made."""
-    if isinstance(path, RemotePath):
-        check_free(path, force)
-        return
+    """`check_free` of a local path whose folders will be made."""
     folder = next(parent for parent in path.parents if parent.exists())
     if not folder.is_dir():
         raise NotADirectoryError(f"cannot write {path}: {folder} is a file, not a folder; name another folder")
