@@ -23,8 +23,9 @@ from .work import Reading, Work, in_partition, labelled, unpacked_model
 
 try:
     from py4j.java_gateway import is_instance_of
-    from pyspark import TaskContext
+    from pyspark import SparkConf, SparkContext, TaskContext
     from pyspark.errors import PythonException
+    from pyspark.java_gateway import launch_gateway
     from pyspark.ml.functions import vector_to_array
     from pyspark.ml.linalg import VectorUDT
     from pyspark.sql import DataFrame, SparkSession
@@ -86,37 +87,26 @@ def _session(master: str, shows_progress: bool) -> SparkSession:
     """A new session. Java prints on the standard error, from warnings at its start to a progress bar, or nothing."""
     if master.startswith("local"):  # executors on this machine run this Python
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = SparkSession.builder.master(master).appName("silverbirch")
-    builder = builder.config("spark.ui.showConsoleProgress", str(shows_progress).lower())
-    with contextlib.nullcontext() if shows_progress else _standard_error_to_file() as said:
+    conf = SparkConf().setMaster(master).setAppName("silverbirch")
+    conf.set("spark.ui.showConsoleProgress", str(shows_progress).lower())
+    with tempfile.TemporaryFile() as said:
         try:
-            return builder.getOrCreate()
+            if not shows_progress and SparkContext._gateway is None:
+                SparkContext._ensure_initialized(gateway=launch_gateway(conf, {"stderr": said}))
+            return SparkSession.builder.config(conf=conf).getOrCreate()
         except Exception as error:
-            raise OSError(f"Spark does not start at {master}: {_reason(error, said)}") from error
+            raise OSError(f"Spark does not start at {master}: {_reason(error, said, master)}") from error
 
 
-def _reason(error: Exception, said: Any) -> str:
-    """Why Spark does not start, in one line: from an error, and from the file of what Java said, if there is one."""
+def _reason(error: Exception, said: Any, master: str) -> str:
+    """Why Spark does not start, in one line: from an error, and from the file of what Java said."""
     lines = str(error).splitlines()
-    if said is not None:
-        said.seek(0)
-        lines += said.read().decode(errors="replace").strip().splitlines()
+    said.seek(0)
+    lines += said.read().decode(errors="replace").strip().splitlines()
     thrown = [line.rpartition("Exception: ")[2] for line in lines if "Exception: " in line]
+    if master.startswith("spark://") and any("stopped SparkContext" in line for line in thrown):
+        return "nobody answers there: check that a master of Spark runs, and its host and port"
     return thrown[0] if thrown else f"{lines[-1] if lines else type(error).__name__}; it needs Java 17"
-
-
-@contextlib.contextmanager
-def _standard_error_to_file() -> Iterator[Any]:
-    """Within the block, new processes write their standard error to a file, which is the value."""
-    with tempfile.TemporaryFile() as file:
-        sys.stderr.flush()
-        before = os.dup(2)
-        os.dup2(file.fileno(), 2)
-        try:
-            yield file
-        finally:
-            os.dup2(before, 2)
-            os.close(before)
 
 
 def _run(frame: DataFrame, work: Work, rows_of: Callable[[int, Iterator[Any]], Any]) -> bytes:
