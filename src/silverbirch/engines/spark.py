@@ -7,6 +7,7 @@ Both passes are `mapInArrow`: a task gets the record batches of its partition on
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import sys
 import tempfile
@@ -19,7 +20,7 @@ import numpy as np
 from ..errors import MemoryLimitError, ModelFileError
 from ..pipeline.labels import LEFT_OUT
 from .job import FAN_IN, Run, rounds_of_merges
-from .work import Reading, Work, in_partition, labelled, unpacked_model
+from .work import Work, in_partition, labelled, reading_for, unpacked_model
 
 try:
     from py4j.java_gateway import is_instance_of
@@ -61,7 +62,7 @@ class Partitions:
     def run(self, work: Work) -> bytes:
         """Does the work on all partitions and merges what it gives."""
         names = list(self._read)
-        return _run(self._frame, work, lambda _, batches: (batch.rename_columns(names) for batch in batches))
+        return _run(self._frame, work, lambda _, batches: _stream(names, batches))
 
 
 @contextlib.contextmanager
@@ -236,6 +237,17 @@ def _own_errors() -> Iterator[None]:
 # -- what runs on the executors
 
 
+def _stream(names: list[str], batches: Iterator[Any]) -> Any:
+    """The batches as one stream of Arrow with these names of columns, whose rows are numbered through."""
+    import pyarrow as pa
+
+    named = (batch.rename_columns(names) for batch in batches if batch.num_rows > 0)
+    first = next(named, None)
+    if first is None:
+        return pa.table({name: [] for name in names})
+    return pa.RecordBatchReader.from_batches(first.schema, itertools.chain([first], named))
+
+
 def _done(work: Work, rows_of: Callable[[int, Iterator[Any]], Any], batches: Iterable[Any]) -> Iterator[Any]:
     number = cast(Any, TaskContext.get()).partitionId()
     yield _sent(number, work(number, rows_of(number, iter(batches))))
@@ -259,13 +271,14 @@ def _labelled(places: dict[str, int], own: int, model: bytes, batches: Iterable[
     """The first `own` columns of each batch, and the labels of its columns at these places."""
     import pyarrow as pa
 
-    reading = Reading({"columns": unpacked_model(model)[1].to_read})
-    number = cast(Any, TaskContext.get()).partitionId()
+    reading = reading_for(unpacked_model(model)[1])
+    number, before = cast(Any, TaskContext.get()).partitionId(), 0
     for batch in batches:
         if batch.num_rows == 0:
             continue
         rows = pa.record_batch({name: batch.column(place) for name, place in places.items()})
         with in_partition(number):
-            found = np.concatenate([labels for _, labels in labelled(reading.source(rows), model)])
+            found = np.concatenate([labels for _, labels in labelled(reading.source(rows), model, before)])
+        before += len(found)
         label = pa.array(found, pa.int32(), mask=found == LEFT_OUT)
         yield pa.RecordBatch.from_arrays([*batch.columns[:own], label], names=[*batch.schema.names[:own], "label"])
