@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import secrets
 import sys
 import tempfile
 import warnings
@@ -154,16 +155,26 @@ def labels(frame: DataFrame, columns: Sequence[str], model: bytes, prediction: s
         return wide.mapInArrow(labelled_batches, schema)
 
 
-def store_bytes(session: SparkSession, path: str, data: bytes) -> None:
-    """Writes a file to a path of Spark, on whatever file system that is."""
+def store_bytes(session: SparkSession, path: str, data: bytes, *, overwrite: bool = False) -> None:
+    """Writes a file to a path of Spark, on whatever file system that is. It has another name until it is complete."""
     files, place = _file_system(session, path)
-    if files.exists(place):
+    if files.exists(place) and not overwrite:
         raise FileExistsError(f"{path} exists: give another name, or overwrite it by write().overwrite().save(path)")
-    stream = files.create(place)
+    if files.exists(place) and files.getFileStatus(place).isDirectory():
+        raise IsADirectoryError(f"cannot write {path}: it is a folder; give the name of a file")
+    part = place.suffix(f".{secrets.token_hex(4)}.part")
     try:
-        stream.write(bytearray(data))
+        stream = files.create(part)
+        try:
+            stream.write(bytearray(data))
+        finally:
+            stream.close()
+        if files.getUri().getScheme() != "file":  # where renaming replaces no file
+            files.delete(place, False)
+        if not files.rename(part, place):
+            raise OSError(f"cannot write {path}: {part.getName()} could not be renamed")
     finally:
-        stream.close()
+        files.delete(part, False)  # if it is still there
 
 
 def stored_bytes(session: SparkSession, path: str) -> bytes:
