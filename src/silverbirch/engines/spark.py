@@ -32,10 +32,21 @@ try:
     from pyspark.ml.linalg import VectorUDT
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql import functions as sql
-    from pyspark.sql.types import ArrayType, BooleanType, IntegerType, NullType, NumericType, StructField, StructType
+    from pyspark.sql.types import (
+        ArrayType,
+        BooleanType,
+        DatetimeType,
+        DayTimeIntervalType,
+        IntegerType,
+        NullType,
+        NumericType,
+        StructField,
+        StructType,
+    )
 except ImportError:
     raise ImportError("silverbirch.spark needs PySpark 4: pip install 'silverbirch[spark]', and Java 17") from None
 
+_NUMBERS = NumericType | BooleanType | NullType
 _SENT = "number int, data binary"  # the number of a partition or of a group of them, and what a worker sent
 _RAISED = (
     *(ValueError, TypeError, MemoryLimitError, ModelFileError),
@@ -47,10 +58,21 @@ class Partitions:
     """The partitions of a data frame: the columns to cluster, and the column of weights."""
 
     def __init__(self, frame: DataFrame, columns: Sequence[str], weight: str | None = None) -> None:
+        _check_frame(frame)
         self.columns, self.weight = list(columns), weight
+        if not self.columns:
+            raise ValueError("inputCols is empty: name at least one column, or leave it out for featuresCol")
+        if twice := [name for name in columns if self.columns.count(name) > 1]:
+            raise ValueError(f"inputCols names {twice[0]!r} twice: name each column once")
+        if weight in self.columns:
+            raise ValueError(
+                f"weightCol={weight!r} is also in inputCols: a weight is not clustered; leave it out there"
+            )
         self._read = {name: _as_numbers(frame, name) for name in columns}
         if weight is not None:
-            self._read.setdefault(weight, _column(frame, weight))
+            self._read[weight] = _column(frame, weight)
+            if not isinstance(kind := frame.schema[weight].dataType, _NUMBERS):
+                raise TypeError(f"weightCol={weight!r} holds {kind.simpleString()}: weights are numbers; cast it")
         self._frame = frame.select(
             *(column.alias(name) for name, column in zip(_plain(self._read), self._read.values(), strict=True))
         )
@@ -136,11 +158,20 @@ def _run(frame: DataFrame, work: Work, rows_of: Callable[[int, Iterator[Any]], A
 
 def labels(frame: DataFrame, columns: Sequence[str], model: bytes, prediction: str) -> DataFrame:
     """The data frame with a column of labels; rows that are left out have a null."""
-    if prediction in frame.columns:
-        raise ValueError(f"the data frame has a column {prediction!r} already: choose another predictionCol")
+    _check_frame(frame)
+    cased = frame.sparkSession.conf.get("spark.sql.caseSensitive") == "true"
+    if same := [
+        name for name in frame.columns if name == prediction or (not cased and name.lower() == prediction.lower())
+    ]:
+        raise ValueError(f"the data frame has a column {same[0]!r} already: choose another predictionCol")
+    state = unpacked_model(model)[1]
+    names = state.to_read
+    if names is not None and set(names) <= set(frame.columns):  # "e[0]" may be a column, or a part of arrays "e"
+        columns = names
     if missing := [name for name in columns if name not in frame.columns]:
         raise ValueError(f"the data frame has no column {missing[0]!r}: the model is of {', '.join(columns)}")
-    arrays, own = {name: _as_numbers(frame, name) for name in columns}, len(frame.columns)
+    times = (DatetimeType, DayTimeIntervalType) if state.times else ()
+    arrays, own = {name: _as_numbers(frame, name, times) for name in columns}, len(frame.columns)
     vectors = [name for name in columns if isinstance(frame.schema[name].dataType, VectorUDT)]
     wide = frame.select("*", *(arrays[name] for name in vectors))
     wide = wide.toDF(*_plain(wide.columns))
@@ -202,12 +233,13 @@ def _file_system(session: SparkSession, path: str) -> tuple[Any, Any]:
     return files.getRawFileSystem() if writes_checksums else files, place
 
 
-def _as_numbers(frame: DataFrame, name: str) -> Any:
-    """A column; vectors of pyspark.ml as arrays. Raises TypeError if it does not hold numbers."""
+def _as_numbers(frame: DataFrame, name: str, also: Any = ()) -> Any:
+    """A column; vectors of pyspark.ml as arrays. Raises TypeError if it holds neither numbers nor one of `also`."""
     column, kind = _column(frame, name), frame.schema[name].dataType
     if isinstance(kind, VectorUDT):
-        return vector_to_array(column)
-    if not isinstance(kind.elementType if isinstance(kind, ArrayType) else kind, NumericType | BooleanType | NullType):
+        return sql.when(column.isNotNull(), vector_to_array(column))  # it fails for a null
+    item = kind.elementType if isinstance(kind, ArrayType) else kind
+    if not isinstance(item, _NUMBERS) and not isinstance(kind, also):
         raise TypeError(
             f"column {name!r} holds {kind.simpleString()}: only numbers, arrays of numbers and vectors are clustered; "
             "cast it, or choose other inputCols"
@@ -218,6 +250,14 @@ def _as_numbers(frame: DataFrame, name: str) -> Any:
 def _plain(names: Collection[str]) -> list[str]:
     """As many other names: `mapInArrow` fails if a name has a dot or a backtick, or if two columns have the same."""
     return [f"c{number}" for number in range(len(names))]
+
+
+def _check_frame(frame: Any) -> None:
+    if not isinstance(frame, DataFrame):
+        kind = f"{type(frame).__module__.partition('.')[0]}.{type(frame).__name__}"
+        raise TypeError(
+            f"the rows are a {kind}, no data frame of Spark: silverbirch.Betula takes rows in memory and in files"
+        )
 
 
 def _column(frame: DataFrame, name: str) -> Any:
