@@ -20,6 +20,7 @@ from .engines.work import Reading, packed_model
 from .features import ClusterFeatures
 from .model import AggregateModel
 from .names import Absorption, CFDistance, ModelMetric
+from .pipeline.aggregation import Counts
 from .pipeline.model_file import model_in
 from .pipeline.preparation import Preparation
 from .pipeline.provenance import RunState
@@ -100,7 +101,9 @@ def aggregate(
     Raises
     ------
     ValueError
-        A parameter is not allowed. A value that is not allowed raises Spark's error, which ends in ours.
+        A parameter or a value is not allowed; the message names the partition.
+    TypeError
+        The rows are no data frame of Spark, or a column does not hold numbers.
     """
     model = AggregateModel(
         max_leaves=max_leaves,
@@ -110,7 +113,7 @@ def aggregate(
         metric=metric,
         refine=refine,
     )
-    parts = Partitions(frame, inputCols or [featuresCol], weightCol)
+    parts = Partitions(frame, [featuresCol] if inputCols is None else inputCols, weightCol)
     fitted(model, Reading(parts.arguments, Preparation(missing, scale)), parts.run)
     return model.features_
 
@@ -267,7 +270,7 @@ class BetulaModel(Model, _BetulaParams, MLReadable, MLWritable):
     Attributes
     ----------
     counts_ : dict
-        The numbers of rows read, of rows left out, and of missing values that were filled.
+        The numbers of rows read, of rows left out, and of missing values that were filled; 0 after `load`.
     """
 
     def __init__(
@@ -276,7 +279,7 @@ class BetulaModel(Model, _BetulaParams, MLReadable, MLWritable):
         super().__init__()
         if local is not None and state is not None:
             self._local, self._state = local, state
-        self.counts_ = {} if counts is None else counts
+        self.counts_ = dict(vars(Counts())) if counts is None else counts
 
     _local: estimator.Betula
     _state: RunState
@@ -314,10 +317,14 @@ class BetulaModel(Model, _BetulaParams, MLReadable, MLWritable):
 
 
 class _Writer(DefaultParamsWriter):
+    def _handleOverwrite(self, path: str) -> None:
+        if not path.endswith(".sb"):  # a file is replaced when the new one is complete
+            super()._handleOverwrite(path)
+
     def saveImpl(self, path: str) -> None:
         data = packed_model(self.instance._local, self.instance._state)
         if path.endswith(".sb"):
-            store_bytes(self.sparkSession, path, data)
+            store_bytes(self.sparkSession, path, data, overwrite=self.shouldOverwrite)
         else:
             super().saveImpl(path)
             store_bytes(self.sparkSession, os.path.join(path, _FILE), data)
@@ -326,18 +333,30 @@ class _Writer(DefaultParamsWriter):
 class _Reader(MLReader[Any]):
     def load(self, path: str) -> BetulaModel:
         if not path.endswith(".sb"):
+            data = stored_bytes(self.sparkSession, os.path.join(path, _FILE))
             metadata = DefaultParamsReader.loadMetadata(path, self.sparkSession)
             model = BetulaModel()
             model._resetUid(metadata["uid"])
             DefaultParamsReader.getAndSetParams(model, metadata)
-            return model._filled(stored_bytes(self.sparkSession, os.path.join(path, _FILE)), path)
+            return model._filled(data, path)
         model = BetulaModel()._filled(stored_bytes(self.sparkSession, path), path)
         for name, value in AggregateModel.get_params(model._local).items():
             if name in _OWN:
                 model._set(**{name: value})
         how = model._state.preparation
         model._set(missing=how.missing, scale=how.scale)
-        if model._state.columns is not None:  # "e[0]" and "e[1]" are the column "e" of arrays
-            whole = [re.sub(r"\[\d+\]$", "", name) for name in model._state.columns]
-            model._set(inputCols=list(dict.fromkeys(whole)))
+        if model._state.columns is not None:
+            model._set(inputCols=_whole(model._state.columns))
         return model
+
+
+def _whole(names: Sequence[str]) -> list[str]:
+    """The columns of a data frame: "e[0]", "e[1]", … are the column "e" of arrays."""
+    found: dict[str, list[str]] = {}
+    for name in names:
+        found.setdefault(re.sub(r"\[\d+\]$", "", name), []).append(name)
+    return [
+        column
+        for whole, parts in found.items()
+        for column in ([whole] if parts == [f"{whole}[{i}]" for i in range(len(parts))] else parts)
+    ]

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
@@ -230,6 +231,27 @@ def test_a_partition_whose_rows_are_all_dropped_changes_nothing(rows, scale):
     expected, other, fewer = model_of([rows[:450], rows[:0], rows[450:]], preparation=how, refine=1)
     assert packed_model(found, state) == packed_model(expected, other)
     assert (counts.rows, counts.dropped) == (fewer.rows + 5, fewer.dropped + 5)
+
+
+@pytest.mark.parametrize("kind", [pa.list_(pa.float64()), pa.null()])
+@pytest.mark.parametrize("scale", ["none", "standard"])
+def test_a_partition_without_any_list_is_left_out_with_the_rows_counted(rows, scale, kind):
+    lists = [pa.table({"e": pa.array(list(part))}) for part in np.split(rows, 2)]
+    none = pa.table({"e": pa.nulls(5, kind)})
+    how = Preparation("drop", scale)
+    found, state, counts = model_of([none, lists[0], none, lists[1]], preparation=how, refine=1)
+    expected, other, fewer = model_of([lists[0][:0], lists[0], lists[0][:0], lists[1]], preparation=how, refine=1)
+    assert packed_model(found, state) == packed_model(expected, other)
+    assert (counts.rows, counts.dropped) == (fewer.rows + 10, fewer.dropped + 10)
+
+
+def test_rows_without_any_list_count_in_the_means_of_other_columns(rows):
+    whole = pa.table({"e": pa.array(list(rows)), "x": np.arange(900.0)})
+    none = pa.table({"e": pa.nulls(100, pa.list_(pa.float64())), "x": np.full(100, 5000.0)})
+    _, state, counts = model_of([none, whole], preparation=Preparation("mean"))
+    fill = [*np.nanmean(rows, axis=0), (899 * 450 + 500_000) / 1000]
+    np.testing.assert_allclose(state.preparation.fill, fill)
+    assert (counts.rows, counts.filled) == (1000, 300 + np.isnan(rows).sum())
 
 
 def test_a_known_preparation_is_not_replaced_by_the_metadata_of_a_parquet_part(tmp_path):

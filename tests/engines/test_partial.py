@@ -242,7 +242,8 @@ def test_counts_of_parts_add_up():
     ],
 )
 def test_parts_with_different_columns_are_refused_with_both_names(columns, text):
-    parts = [Partial(), Partial(Columns(3, NAMES)), Partial(), Partial(columns)]
+    rows = Counts(rows=1)
+    parts = [Partial(), Partial(Columns(3, NAMES), rows), Partial(), Partial(columns, rows)]
     for merged in (counted_together, merged_by_leaf, lambda parts: merged_in_tree(parts, sb.CFTree())):
         with pytest.raises(ValueError, match=f"has the columns x, y, z, another one {text}: all need the same"):
             merged(parts)

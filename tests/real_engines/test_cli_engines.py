@@ -1,6 +1,7 @@
 """`silverbirch cluster` on Dask and Spark: the same bytes from both, and labels like those of `silverbirch cut`."""
 
 import contextlib
+import io
 import os
 import pickle
 import signal
@@ -129,6 +130,14 @@ def test_a_spark_that_does_not_start_is_one_line(folder, monkeypatch, master, ja
     assert len(result.stderr.splitlines()) == 1
 
 
+def test_a_master_that_does_not_answer_is_named_as_the_reason():
+    from silverbirch.engines.spark import _reason
+
+    said = "java.lang.IllegalStateException: Cannot call methods on a stopped SparkContext.\n"
+    reason = _reason(RuntimeError(said), io.BytesIO(), "spark://localhost:9999")
+    assert reason.startswith("nobody answers there: check that a master of Spark runs")
+
+
 # -- labels
 
 
@@ -202,6 +211,31 @@ def test_rows_and_labels_may_be_in_an_object_store(store, cluster, tmp_path):
     remote = {key.removeprefix("out/"): got(store, key) for key in keys(store, "out/")}
     assert remote == files_in(tmp_path / "out")
     assert sb.load(f"s3://{BUCKET}/m.sb").features_.weight.sum() == 1600
+
+
+@pytest.mark.parametrize("kind", [pa.list_(pa.float64()), pa.null()])
+def test_a_file_without_any_list_is_left_out_as_in_one_process(cluster, tmp_path, kind):
+    (tmp_path / "rows").mkdir()
+    lists = pa.array(table()[["x", "y"]].to_numpy().tolist(), pa.list_(pa.float64()))
+    for name, values in {"a": lists, "b": pa.nulls(7, kind)}.items():
+        pq.write_table(pa.table({"e": values}), tmp_path / "rows" / f"{name}.parquet")
+    how = ("-k", 3, "--missing", "drop", "--max-leaves", 100, "--labels")
+    done("cluster", tmp_path / "rows", *how, f"{tmp_path}/here/")
+    done("cluster", tmp_path / "rows", *how, f"{tmp_path}/dask/", "--dask", cluster)
+    assert files_in(tmp_path / "dask") == files_in(tmp_path / "here")
+    assert pd.read_parquet(tmp_path / "dask" / "b.parquet")["label"].isna().all()
+
+
+@pytest.mark.parametrize("seconds", [1, 3, 5])
+def test_a_signal_while_spark_starts_is_one_line(folder, seconds):
+    package = os.path.dirname(os.path.dirname(sb.__file__))
+    path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
+    command = [sys.executable, "-m", "silverbirch", "cluster", folder, "-k", "3", "--columns", "x", "--spark", "local"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": path})
+    time.sleep(seconds)
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=60)[1] == "Error: interrupted\n"
+    assert process.returncode == -signal.SIGINT
 
 
 # -- errors

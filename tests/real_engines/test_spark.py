@@ -15,8 +15,10 @@ import pyarrow.compute
 import pyarrow.parquet
 import pytest
 from pyspark import cloudpickle
+from pyspark.errors import PythonException
 from pyspark.ml import Pipeline, PipelineModel
 from pyspark.ml.feature import VectorAssembler
+from pyspark.ml.functions import array_to_vector
 from pyspark.ml.linalg import Vectors
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as sql
@@ -25,6 +27,7 @@ import silverbirch as sb
 from commands import done
 from silverbirch import spark as sb_spark
 from silverbirch.engines.job import fitted, rounds_of_merges
+from silverbirch.engines.spark import store_bytes
 from silverbirch.engines.work import Reading, packed_model
 from silverbirch.pipeline.preparation import Preparation
 
@@ -139,27 +142,25 @@ def test_a_plain_loop_dask_and_spark_make_the_same_model_of_the_same_partitions(
     table = frame.withColumn("part", sql.spark_partition_id()).toArrow().sort_by("id")
     parts = [table.filter(pa.compute.field("part") == i).select(["x", "y", "z"]) for i in range(PARTITIONS)]
 
-    def in_a_loop(batch_rows):
-        def run(work):
-            sent = [work(number, iter(part.to_batches(batch_rows))) for number, part in enumerate(parts)]
-            for groups in rounds_of_merges(len(sent)):
-                sent = [work.merged([sent[i] for i in group]) for group in groups]
-            return sent[0]
+    def run(work):
+        sent = [work(number, part) for number, part in enumerate(parts)]
+        for groups in rounds_of_merges(len(sent)):
+            sent = [work.merged([sent[i] for i in group]) for group in groups]
+        return sent[0]
 
-        local = sb.Betula(3, max_leaves=60, refine=1)
-        state, _ = fitted(local, Reading({"columns": ["x", "y", "z"]}, Preparation()), run)
-        local._cluster_now()
-        return packed_model(local, state)
+    local = sb.Betula(3, max_leaves=60, refine=1)
+    state, _ = fitted(local, Reading({"columns": ["x", "y", "z"]}, Preparation()), run)
+    local._cluster_now()
+    other = sb_dask.Betula(3, max_leaves=60).fit([delayed(part) for part in parts])
+    assert in_bytes(model) == packed_model(local, state) == packed_model(other._local(), other._run_state)
 
-    parts = [part.combine_chunks() for part in parts]
-    assert in_bytes(model) == in_a_loop(BATCH)
-    spark.conf.set(BATCH_ROWS, ROWS)  # whole partitions, as Dask has them
+
+def test_the_size_of_batches_does_not_change_the_model(spark, frame, model):
+    spark.conf.set(BATCH_ROWS, ROWS)
     try:
-        whole = in_bytes(betula().fit(frame))
+        assert in_bytes(betula().fit(frame)) == in_bytes(model)
     finally:
         spark.conf.set(BATCH_ROWS, BATCH)
-    other = sb_dask.Betula(3, max_leaves=60).fit([delayed(part) for part in parts])
-    assert whole == in_a_loop(ROWS) == packed_model(other._local(), other._run_state)
 
 
 def test_predictions_are_those_of_the_local_model_and_of_scikit_learns_nearest_neighbour(frame, rows, model):
@@ -238,6 +239,49 @@ def test_dropped_rows_have_no_label_and_no_part_in_the_model_of_directions(frame
     assert model.to_local().features_.weight.sum() == ROWS - ROWS // 10
 
 
+# -- rows without a list
+
+LISTS = "if({}, NULL, array(x, y, z)) AS features"
+# The first batch of partition 0 has no list, nor has partition 3, where there are 75 rows in each.
+NO_LIST = "id < 40 OR id BETWEEN 225 AND 299"
+
+
+@pytest.mark.parametrize("vectors", [False, True])
+@pytest.mark.parametrize("how", [{"missing": "drop"}, {"missing": "drop", "scale": "standard"}, {"missing": "mean"}])
+def test_batches_and_partitions_without_any_list_are_missing_values(frame, rows, how, vectors):
+    holes = frame.selectExpr("id", LISTS.format(NO_LIST), "x + y AS sum")
+    if vectors:
+        vector = sql.when(sql.col("features").isNotNull(), array_to_vector("features"))
+        holes = holes.withColumn("features", vector)
+    both = ["features", "sum"]
+    model = betula(inputCols=both, max_leaves=None, refine=0, **how).fit(holes)
+    without = (np.arange(ROWS) < 40) | (np.arange(ROWS) // 75 == 3)
+    dropped = without.sum() if how["missing"] == "drop" else 0
+    filled = 0 if dropped else 3 * without.sum()
+    assert model.counts_ == {"rows": ROWS, "dropped": dropped, "filled": filled}
+    labels = labels_of(model.transform(holes))
+    assert [label is None for label in labels] == (without & (dropped > 0)).tolist()
+    raw = np.column_stack([np.where(without[:, None], np.nan, rows), rows[:, 0] + rows[:, 1]])
+    if how["missing"] == "mean":
+        assert np.allclose(model._state.preparation.fill, np.nanmean(raw, axis=0))
+    expected = model.to_local().predict(raw[~without] if dropped else raw).tolist()
+    assert [label for label in labels if label is not None] == expected
+
+
+def test_a_partition_without_any_list_is_refused_unless_missing_values_are_allowed(frame, rows):
+    with pytest.raises(ValueError, match=r"^partition 3: column 'features' is missing in all 75 rows: .*missing\)$"):
+        sb_spark.Betula(n_clusters=3).fit(frame.selectExpr("id", LISTS.format("id BETWEEN 225 AND 299")))
+    model = sb_spark.Betula(n_clusters=3).fit(frame.selectExpr("id", LISTS.format("false")))
+    holes = frame.selectExpr("id", LISTS.format(NO_LIST))
+    with pytest.raises(PythonException, match=r"partition 0: column 'features\[0\]' is missing in row 0: .*missing\)$"):
+        model.transform(holes).collect()
+    nothing = frame.selectExpr("id", LISTS.format("true"))
+    with pytest.raises(ValueError, match="no row is left of 900"):
+        sb_spark.Betula(n_clusters=3, missing="drop").fit(nothing)
+    with pytest.raises(ValueError, match="a column of lists has no list in any row"):
+        sb_spark.Betula(n_clusters=3, missing="mean").fit(nothing)
+
+
 # -- partitions without rows
 
 
@@ -263,6 +307,16 @@ def test_a_missing_value_raises_our_error_with_its_partition(frame):
         betula().fit(frame.withColumn("y", sql.expr("if(id = 544, NULL, y)")))
 
 
+def test_a_missing_value_is_found_by_its_partition_and_its_row_there(frame, model):
+    holes = frame.withColumn("y", sql.expr("if(id = 589, NULL, y)"))  # in the second batch of its partition
+    with pytest.raises(ValueError, match=r"^partition 7: column 'y' is missing in row 64: "):
+        betula().fit(holes)
+    with pytest.raises(
+        PythonException, match=r"ValueError: partition 7: column 'y' is missing in row 64: .*missing\)$"
+    ):
+        model.transform(holes).collect()
+
+
 def test_columns_are_checked_before_a_task_runs(frame, model, monkeypatch):
     texts = frame.selectExpr("*", "'a' AS text", "array('a') AS texts", "current_date() AS day", "struct(x) AS inner")
     monkeypatch.setattr(type(frame), "mapInArrow", None)
@@ -273,12 +327,38 @@ def test_columns_are_checked_before_a_task_runs(frame, model, monkeypatch):
         betula(inputCols=["x", "nothing"]).fit(frame)
     with pytest.raises(ValueError, match="no column 'often'"):
         betula(weightCol="often").fit(frame)
+    with pytest.raises(ValueError, match="weightCol='x' is also in inputCols"):
+        betula(weightCol="x").fit(frame)
+    for name in ("text", "texts", "day"):
+        with pytest.raises(TypeError, match=rf"weightCol='{name}' holds .*: weights are numbers"):
+            betula(weightCol=name).fit(texts)
+    with pytest.raises(ValueError, match="inputCols names 'x' twice"):
+        betula(inputCols=["x", "x"]).fit(frame)
+    with pytest.raises(ValueError, match="inputCols is empty"):
+        betula(inputCols=[]).fit(frame)
+    with pytest.raises(ValueError, match="inputCols is empty"):
+        sb_spark.aggregate(frame.withColumnRenamed("x", "features"), [])
+    for call in (betula().fit, model.transform, lambda rows: sb_spark.aggregate(rows, ["x"])):
+        with pytest.raises(TypeError, match=r"a pandas\.DataFrame, no data frame of Spark: silverbirch\.Betula takes"):
+            call(frame.limit(3).toPandas())
+    with pytest.raises(ValueError, match="column 'Prediction' already: choose another predictionCol"):
+        model.transform(frame.withColumn("Prediction", sql.lit(1)))
     with pytest.raises(ValueError, match="no column 'z'"):
         model.transform(frame.drop("z"))
     with pytest.raises(ValueError, match="column 'y' already: choose another predictionCol"):
         model.copy({model.predictionCol: "y"}).transform(frame)
     with pytest.raises(ValueError, match="n_clusters"):
         betula(n_clusters=0).fit(frame)
+
+
+def test_names_that_differ_in_case_alone_are_two_if_spark_says_so(spark, frame, model, monkeypatch):
+    spark.conf.set("spark.sql.caseSensitive", "true")
+    try:
+        found = model.transform(frame.withColumn("Prediction", sql.lit(1)))
+        assert found.columns[-2:] == ["Prediction", "prediction"]
+        assert labels_of(found) == labels_of(model.transform(frame))
+    finally:
+        spark.conf.unset("spark.sql.caseSensitive")
 
 
 # -- other columns
@@ -389,6 +469,52 @@ def test_a_file_that_spark_wrote_may_be_replaced_without_spark(model, rows, tmp_
     assert list(tmp_path.iterdir()) == [path]
     sb.Betula(5).fit(rows).save(path)
     assert len(sb_spark.BetulaModel.load(str(path)).clusterCenters()) == 5
+
+
+def test_columns_with_brackets_in_their_names_are_not_taken_for_arrays(frame, rows, tmp_path):
+    path, columns = tmp_path / "model.sb", {"x": "e[0]", "y": "f[1]", "z": "f[2]"}
+    table = pa.table(dict(zip(columns.values(), rows.T, strict=True)))
+    pa.parquet.write_table(table, tmp_path / "rows.parquet")
+    done("cluster", tmp_path / "rows.parquet", "-k", 3, "--model", path, "--labels", tmp_path / "labels.npy")
+    expected, loaded = np.load(tmp_path / "labels.npy").tolist(), sb_spark.BetulaModel.load(str(path))
+    assert loaded.getInputCols() == ["e", "f[1]", "f[2]"]
+    renamed = frame.withColumnsRenamed(columns)
+    assert labels_of(loaded.transform(renamed)) == expected
+    arrays = renamed.select("id", sql.array("`e[0]`").alias("e"), "`f[1]`", "`f[2]`")
+    assert labels_of(loaded.transform(arrays)) == expected
+
+
+def test_times_are_seconds_for_a_model_of_times(spark, tmp_path):
+    days = [datetime.date(2024, 1, 1 + 9 * (i % 3)) for i in range(30)]
+    often = pa.table({"day": days, "x": np.arange(30.0)})
+    pa.parquet.write_table(often, tmp_path / "rows.parquet")
+    file = str(tmp_path / "model.sb")
+    done("cluster", tmp_path / "rows.parquet", "-k", 3, "--times", "--model", file, "--labels", tmp_path / "l.npy")
+    frame = spark.createDataFrame([(i, day, float(i)) for i, day in enumerate(days)], "id long, day date, x double")
+    assert labels_of(sb_spark.BetulaModel.load(file).transform(frame)) == np.load(tmp_path / "l.npy").tolist()
+
+
+def test_a_loaded_model_has_counts_of_zero(model, tmp_path):
+    model.save(str(tmp_path / "folder"))
+    zero = {"rows": 0, "dropped": 0, "filled": 0}
+    assert sb_spark.BetulaModel.load(str(tmp_path / "folder")).counts_ == zero
+
+
+def test_a_folder_that_is_not_there_is_one_line(model, tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"^\S*nowhere/model\.sb: there is no such file$"):
+        sb_spark.BetulaModel.load(str(tmp_path / "nowhere"))
+
+
+def test_a_model_file_that_is_not_written_to_its_end_leaves_the_old_one(spark, model, tmp_path):
+    path = tmp_path / "model.sb"
+    model.save(str(path))
+    before = path.read_bytes()
+    with pytest.raises(TypeError):  # while the new file is open
+        store_bytes(spark, str(path), object(), overwrite=True)
+    assert (list(tmp_path.iterdir()), path.read_bytes()) == ([path], before)
+    (tmp_path / "folder.sb").mkdir()
+    with pytest.raises(IsADirectoryError):
+        model.write().overwrite().save(str(tmp_path / "folder.sb"))
 
 
 def test_rows_added_to_the_local_model_are_not_added_to_that_of_spark(model, rows):

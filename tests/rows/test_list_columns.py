@@ -160,6 +160,15 @@ def test_all_files_need_lists_of_the_same_length(tmp_path):
     assert sb.read_chunks(tmp_path).n_dimensions == 2
 
 
+@pytest.mark.parametrize("kind", [pa.list_(pa.float64()), pa.null()])
+def test_the_columns_asked_for_tell_the_length_where_no_row_has_a_list(kind):
+    table = pa.table({"x": [1.0, 2.0], "e": pa.nulls(2, kind)})
+    rows = all_rows(sb.read_chunks(table, columns=["x", "e[0]", "e[1]"]))
+    np.testing.assert_array_equal(rows, [[1, np.nan, np.nan], [2, np.nan, np.nan]])
+    with pytest.raises(ValueError, match="a column of lists is read as a whole"):
+        sb.read_chunks(table, columns=["e[0]", "e[2]"])
+
+
 def test_a_stream_whose_lists_change_their_length_is_refused_and_the_tree_stays():
     tree = sb.CFTree().insert(np.ones((3, 2)))
     chunks = (pa.table({"e": [[1.0] * width]}) for width in (2, 2, 3))

@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 from .. import estimator
 from ..pipeline.labels import LEFT_OUT
 from ..pipeline.model_file import model_in
-from ..pipeline.provenance import RunState
 from ..rows import Chunk, NoRowsError, RowSource
 from ..rows.formats.frames import is_frame
 from ..storage import container
 from ..wording import InOptions, in_python, parameter, spelled_in_task
 from .job import Run, rounds_of_merges
-from .work import SENT_MODEL, Reading, Work, in_partition, labelled, unpacked_model
+from .work import SENT_MODEL, Work, in_partition, labelled, reading_for, unpacked_model
 
 try:
     import dask
@@ -240,15 +239,10 @@ def _rows_of_items(items: Any, columns: Sequence[str] | None = None) -> Any:
         ) from None
 
 
-def _reading(state: RunState) -> Reading:
-    """How the rows for a model are read: its columns only, if they have names."""
-    return Reading({"columns": state.to_read, "times": state.times})
-
-
 def _labels_of(rows: Any, model: bytes) -> NDArray[np.int64]:
     _, state = unpacked_model(model)
     try:
-        return np.concatenate([labels for _, labels in labelled(_reading(state).source(rows), model)])
+        return np.concatenate([labels for _, labels in labelled(reading_for(state).source(rows), model)])
     except NoRowsError:
         return np.empty(0, dtype=np.int64)
 
@@ -290,7 +284,7 @@ def _prepared(rows: Any, weight: Any, model: bytes) -> Iterator[tuple[estimator.
     whole, state = model_in(SENT_MODEL, container.unpacked(model, SENT_MODEL), estimator.Betula)
     whole.__dict__.pop("feature_names_in_", None)  # prepared rows have no names
     try:
-        source = _reading(state).source(rows, weight)
+        source = reading_for(state).source(rows, weight)
         for chunk in source.chunks():
             yield whole, source, state.preparation.apply(chunk, source)
     except NoRowsError:

@@ -46,17 +46,26 @@ def aggregated(model: AggregateModel, reading: Reading, run: Run) -> tuple[Parti
     whole = Partial.from_bytes(run(Aggregate(reading, AggregateModel.get_params(model))))
     if whole.features is None:
         raise _no_rows(whole.counts, reading, all_dropped=whole.counts.dropped == whole.counts.rows)
-    return whole, reading
+    return whole, _of_columns(reading, whole)
 
 
 def _with_statistics(reading: Reading, run: Run) -> Reading:
     found = Partial.from_bytes(run(Gather(reading)))
-    if found.statistics is None or found.columns is None:
-        raise _no_rows(found.counts, reading)
-    if found.statistics.weight == 0:
+    reading = _of_columns(reading, found)
+    if found.columns is not None and found.counts.dropped and reading.preparation.missing == "mean":
+        found = Partial.from_bytes(run(Gather(reading)))  # rows without any list count in the means of other columns
+    if found.statistics is None or found.columns is None or found.statistics.weight == 0:
         raise _no_rows(found.counts, reading, all_dropped=reading.preparation.missing == "drop")
     known = reading.preparation.from_statistics(found.statistics.checked(found.columns.names))
     return replace(reading, preparation=known)
+
+
+def _of_columns(reading: Reading, whole: Partial) -> Reading:
+    """The reading by the names of the columns: 'e[0]', 'e[1]', … tell the length of lists where there are none."""
+    names = None if whole.columns is None else whole.columns.names
+    if names is None or not any(name.endswith("]") for name in names):
+        return reading
+    return replace(reading, arguments=reading.arguments | {"columns": names})
 
 
 def _no_rows(counts: Counts, reading: Reading, *, all_dropped: bool = False) -> ValueError:
@@ -64,6 +73,8 @@ def _no_rows(counts: Counts, reading: Reading, *, all_dropped: bool = False) -> 
     weight_column = reading.arguments.get("weight_column")
     if counts.rows == 0:
         return ValueError("the partitions have no rows: at least one is needed")
+    if reading.preparation.missing == "mean" and counts.dropped == counts.rows:
+        return ValueError("a column of lists has no list in any row: leave that column out")
     if all_dropped:
         return nothing_left(counts.rows, weight_column)
     weight = parameter("sample_weight") if weight_column is None else parameter("weight_column", weight_column)

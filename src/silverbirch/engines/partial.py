@@ -63,6 +63,13 @@ class Partial:
     leaf_rows: NDArray[np.int64] | None = None
     statistics: ColumnStatistics | None = None
 
+    @property
+    def has_rows(self) -> bool:
+        """Whether a row is left, so that the types of the columns are known."""
+        if self.statistics is not None:
+            return self.statistics.weight > 0
+        return self.counts.rows > self.counts.dropped
+
     def to_bytes(self) -> bytes:
         columns, names = (0, None) if self.columns is None else (self.columns.count, self.columns.names)
         state = {
@@ -124,7 +131,9 @@ class Partial:
 
 def counted_together(parts: Sequence[Partial]) -> Partial:
     """What was counted in all parts: rows and statistics. Features are merged by one of the functions below."""
-    with_rows = [part for part in parts if part.columns is not None]
+    with_columns = [part for part in parts if part.columns is not None]
+    # If all rows are left out, what seems to be a column of numbers may be one of lists.
+    with_rows = [part for part in with_columns if part.has_rows] or with_columns[:1]
     for part in with_rows:
         if part.columns is not None and part.columns != with_rows[0].columns:
             remedy = "" if part.columns.names is None else "; a bag of dictionaries gets them by to_dataframe(meta=…)"
@@ -133,7 +142,7 @@ def counted_together(parts: Sequence[Partial]) -> Partial:
                 + remedy
             )
     numbers = [asdict(part.counts).values() for part in parts]
-    statistics = [part.statistics for part in parts if part.statistics is not None]
+    statistics = [part.statistics for part in with_rows if part.statistics is not None]
     return Partial(
         with_rows[0].columns if with_rows else None,
         Counts(*map(sum, zip(*numbers, strict=True))),

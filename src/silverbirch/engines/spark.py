@@ -7,7 +7,9 @@ Both passes are `mapInArrow`: a task gets the record batches of its partition on
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
+import secrets
 import sys
 import tempfile
 import warnings
@@ -19,20 +21,32 @@ import numpy as np
 from ..errors import MemoryLimitError, ModelFileError
 from ..pipeline.labels import LEFT_OUT
 from .job import FAN_IN, Run, rounds_of_merges
-from .work import Reading, Work, in_partition, labelled, unpacked_model
+from .work import Work, in_partition, labelled, reading_for, unpacked_model
 
 try:
     from py4j.java_gateway import is_instance_of
-    from pyspark import TaskContext
+    from pyspark import SparkConf, SparkContext, TaskContext
     from pyspark.errors import PythonException
+    from pyspark.java_gateway import launch_gateway
     from pyspark.ml.functions import vector_to_array
     from pyspark.ml.linalg import VectorUDT
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql import functions as sql
-    from pyspark.sql.types import ArrayType, BooleanType, IntegerType, NullType, NumericType, StructField, StructType
+    from pyspark.sql.types import (
+        ArrayType,
+        BooleanType,
+        DatetimeType,
+        DayTimeIntervalType,
+        IntegerType,
+        NullType,
+        NumericType,
+        StructField,
+        StructType,
+    )
 except ImportError:
     raise ImportError("silverbirch.spark needs PySpark 4: pip install 'silverbirch[spark]', and Java 17") from None
 
+_NUMBERS = NumericType | BooleanType | NullType
 _SENT = "number int, data binary"  # the number of a partition or of a group of them, and what a worker sent
 _RAISED = (
     *(ValueError, TypeError, MemoryLimitError, ModelFileError),
@@ -44,10 +58,21 @@ class Partitions:
     """The partitions of a data frame: the columns to cluster, and the column of weights."""
 
     def __init__(self, frame: DataFrame, columns: Sequence[str], weight: str | None = None) -> None:
+        _check_frame(frame)
         self.columns, self.weight = list(columns), weight
+        if not self.columns:
+            raise ValueError("inputCols is empty: name at least one column, or leave it out for featuresCol")
+        if twice := [name for name in columns if self.columns.count(name) > 1]:
+            raise ValueError(f"inputCols names {twice[0]!r} twice: name each column once")
+        if weight in self.columns:
+            raise ValueError(
+                f"weightCol={weight!r} is also in inputCols: a weight is not clustered; leave it out there"
+            )
         self._read = {name: _as_numbers(frame, name) for name in columns}
         if weight is not None:
-            self._read.setdefault(weight, _column(frame, weight))
+            self._read[weight] = _column(frame, weight)
+            if not isinstance(kind := frame.schema[weight].dataType, _NUMBERS):
+                raise TypeError(f"weightCol={weight!r} holds {kind.simpleString()}: weights are numbers; cast it")
         self._frame = frame.select(
             *(column.alias(name) for name, column in zip(_plain(self._read), self._read.values(), strict=True))
         )
@@ -60,7 +85,7 @@ class Partitions:
     def run(self, work: Work) -> bytes:
         """Does the work on all partitions and merges what it gives."""
         names = list(self._read)
-        return _run(self._frame, work, lambda _, batches: (batch.rename_columns(names) for batch in batches))
+        return _run(self._frame, work, lambda _, batches: _stream(names, batches))
 
 
 @contextlib.contextmanager
@@ -86,37 +111,26 @@ def _session(master: str, shows_progress: bool) -> SparkSession:
     """A new session. Java prints on the standard error, from warnings at its start to a progress bar, or nothing."""
     if master.startswith("local"):  # executors on this machine run this Python
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = SparkSession.builder.master(master).appName("silverbirch")
-    builder = builder.config("spark.ui.showConsoleProgress", str(shows_progress).lower())
-    with contextlib.nullcontext() if shows_progress else _standard_error_to_file() as said:
+    conf = SparkConf().setMaster(master).setAppName("silverbirch")
+    conf.set("spark.ui.showConsoleProgress", str(shows_progress).lower())
+    with tempfile.TemporaryFile() as said:
         try:
-            return builder.getOrCreate()
+            if not shows_progress and SparkContext._gateway is None:
+                SparkContext._ensure_initialized(gateway=launch_gateway(conf, {"stderr": said}))
+            return SparkSession.builder.config(conf=conf).getOrCreate()
         except Exception as error:
-            raise OSError(f"Spark does not start at {master}: {_reason(error, said)}") from error
+            raise OSError(f"Spark does not start at {master}: {_reason(error, said, master)}") from error
 
 
-def _reason(error: Exception, said: Any) -> str:
-    """Why Spark does not start, in one line: from an error, and from the file of what Java said, if there is one."""
+def _reason(error: Exception, said: Any, master: str) -> str:
+    """Why Spark does not start, in one line: from an error, and from the file of what Java said."""
     lines = str(error).splitlines()
-    if said is not None:
-        said.seek(0)
-        lines += said.read().decode(errors="replace").strip().splitlines()
+    said.seek(0)
+    lines += said.read().decode(errors="replace").strip().splitlines()
     thrown = [line.rpartition("Exception: ")[2] for line in lines if "Exception: " in line]
+    if master.startswith("spark://") and any("stopped SparkContext" in line for line in thrown):
+        return "nobody answers there: check that a master of Spark runs, and its host and port"
     return thrown[0] if thrown else f"{lines[-1] if lines else type(error).__name__}; it needs Java 17"
-
-
-@contextlib.contextmanager
-def _standard_error_to_file() -> Iterator[Any]:
-    """Within the block, new processes write their standard error to a file, which is the value."""
-    with tempfile.TemporaryFile() as file:
-        sys.stderr.flush()
-        before = os.dup(2)
-        os.dup2(file.fileno(), 2)
-        try:
-            yield file
-        finally:
-            os.dup2(before, 2)
-            os.close(before)
 
 
 def _run(frame: DataFrame, work: Work, rows_of: Callable[[int, Iterator[Any]], Any]) -> bytes:
@@ -144,11 +158,20 @@ def _run(frame: DataFrame, work: Work, rows_of: Callable[[int, Iterator[Any]], A
 
 def labels(frame: DataFrame, columns: Sequence[str], model: bytes, prediction: str) -> DataFrame:
     """The data frame with a column of labels; rows that are left out have a null."""
-    if prediction in frame.columns:
-        raise ValueError(f"the data frame has a column {prediction!r} already: choose another predictionCol")
+    _check_frame(frame)
+    cased = frame.sparkSession.conf.get("spark.sql.caseSensitive") == "true"
+    if same := [
+        name for name in frame.columns if name == prediction or (not cased and name.lower() == prediction.lower())
+    ]:
+        raise ValueError(f"the data frame has a column {same[0]!r} already: choose another predictionCol")
+    state = unpacked_model(model)[1]
+    names = state.to_read
+    if names is not None and set(names) <= set(frame.columns):  # "e[0]" may be a column, or a part of arrays "e"
+        columns = names
     if missing := [name for name in columns if name not in frame.columns]:
         raise ValueError(f"the data frame has no column {missing[0]!r}: the model is of {', '.join(columns)}")
-    arrays, own = {name: _as_numbers(frame, name) for name in columns}, len(frame.columns)
+    times = (DatetimeType, DayTimeIntervalType) if state.times else ()
+    arrays, own = {name: _as_numbers(frame, name, times) for name in columns}, len(frame.columns)
     vectors = [name for name in columns if isinstance(frame.schema[name].dataType, VectorUDT)]
     wide = frame.select("*", *(arrays[name] for name in vectors))
     wide = wide.toDF(*_plain(wide.columns))
@@ -163,16 +186,26 @@ def labels(frame: DataFrame, columns: Sequence[str], model: bytes, prediction: s
         return wide.mapInArrow(labelled_batches, schema)
 
 
-def store_bytes(session: SparkSession, path: str, data: bytes) -> None:
-    """Writes a file to a path of Spark, on whatever file system that is."""
+def store_bytes(session: SparkSession, path: str, data: bytes, *, overwrite: bool = False) -> None:
+    """Writes a file to a path of Spark, on whatever file system that is. It has another name until it is complete."""
     files, place = _file_system(session, path)
-    if files.exists(place):
+    if files.exists(place) and not overwrite:
         raise FileExistsError(f"{path} exists: give another name, or overwrite it by write().overwrite().save(path)")
-    stream = files.create(place)
+    if files.exists(place) and files.getFileStatus(place).isDirectory():
+        raise IsADirectoryError(f"cannot write {path}: it is a folder; give the name of a file")
+    part = place.suffix(f".{secrets.token_hex(4)}.part")
     try:
-        stream.write(bytearray(data))
+        stream = files.create(part)
+        try:
+            stream.write(bytearray(data))
+        finally:
+            stream.close()
+        if files.getUri().getScheme() != "file":  # where renaming replaces no file
+            files.delete(place, False)
+        if not files.rename(part, place):
+            raise OSError(f"cannot write {path}: {part.getName()} could not be renamed")
     finally:
-        stream.close()
+        files.delete(part, False)  # if it is still there
 
 
 def stored_bytes(session: SparkSession, path: str) -> bytes:
@@ -200,12 +233,13 @@ def _file_system(session: SparkSession, path: str) -> tuple[Any, Any]:
     return files.getRawFileSystem() if writes_checksums else files, place
 
 
-def _as_numbers(frame: DataFrame, name: str) -> Any:
-    """A column; vectors of pyspark.ml as arrays. Raises TypeError if it does not hold numbers."""
+def _as_numbers(frame: DataFrame, name: str, also: Any = ()) -> Any:
+    """A column; vectors of pyspark.ml as arrays. Raises TypeError if it holds neither numbers nor one of `also`."""
     column, kind = _column(frame, name), frame.schema[name].dataType
     if isinstance(kind, VectorUDT):
-        return vector_to_array(column)
-    if not isinstance(kind.elementType if isinstance(kind, ArrayType) else kind, NumericType | BooleanType | NullType):
+        return sql.when(column.isNotNull(), vector_to_array(column))  # it fails for a null
+    item = kind.elementType if isinstance(kind, ArrayType) else kind
+    if not isinstance(item, _NUMBERS) and not isinstance(kind, also):
         raise TypeError(
             f"column {name!r} holds {kind.simpleString()}: only numbers, arrays of numbers and vectors are clustered; "
             "cast it, or choose other inputCols"
@@ -216,6 +250,14 @@ def _as_numbers(frame: DataFrame, name: str) -> Any:
 def _plain(names: Collection[str]) -> list[str]:
     """As many other names: `mapInArrow` fails if a name has a dot or a backtick, or if two columns have the same."""
     return [f"c{number}" for number in range(len(names))]
+
+
+def _check_frame(frame: Any) -> None:
+    if not isinstance(frame, DataFrame):
+        kind = f"{type(frame).__module__.partition('.')[0]}.{type(frame).__name__}"
+        raise TypeError(
+            f"the rows are a {kind}, no data frame of Spark: silverbirch.Betula takes rows in memory and in files"
+        )
 
 
 def _column(frame: DataFrame, name: str) -> Any:
@@ -246,6 +288,17 @@ def _own_errors() -> Iterator[None]:
 # -- what runs on the executors
 
 
+def _stream(names: list[str], batches: Iterator[Any]) -> Any:
+    """The batches as one stream of Arrow with these names of columns, whose rows are numbered through."""
+    import pyarrow as pa
+
+    named = (batch.rename_columns(names) for batch in batches if batch.num_rows > 0)
+    first = next(named, None)
+    if first is None:
+        return pa.table({name: [] for name in names})
+    return pa.RecordBatchReader.from_batches(first.schema, itertools.chain([first], named))
+
+
 def _done(work: Work, rows_of: Callable[[int, Iterator[Any]], Any], batches: Iterable[Any]) -> Iterator[Any]:
     number = cast(Any, TaskContext.get()).partitionId()
     yield _sent(number, work(number, rows_of(number, iter(batches))))
@@ -269,13 +322,14 @@ def _labelled(places: dict[str, int], own: int, model: bytes, batches: Iterable[
     """The first `own` columns of each batch, and the labels of its columns at these places."""
     import pyarrow as pa
 
-    reading = Reading({"columns": unpacked_model(model)[1].to_read})
-    number = cast(Any, TaskContext.get()).partitionId()
+    reading = reading_for(unpacked_model(model)[1])
+    number, before = cast(Any, TaskContext.get()).partitionId(), 0
     for batch in batches:
         if batch.num_rows == 0:
             continue
         rows = pa.record_batch({name: batch.column(place) for name, place in places.items()})
         with in_partition(number):
-            found = np.concatenate([labels for _, labels in labelled(reading.source(rows), model)])
+            found = np.concatenate([labels for _, labels in labelled(reading.source(rows), model, before)])
+        before += len(found)
         label = pa.array(found, pa.int32(), mask=found == LEFT_OUT)
         yield pa.RecordBatch.from_arrays([*batch.columns[:own], label], names=[*batch.schema.names[:own], "label"])

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -31,7 +31,9 @@ from ..pipeline.preparation import Preparation
 from ..pipeline.provenance import RunState
 from ..rows import Chunk, NoRowsError, RowSource, read_chunks, source_of
 from ..rows.projected_source import SparseSource
+from ..rows.table_source import NoListsError
 from ..storage import container
+from ..wording import parameter
 from .partial import Columns, Partial, counted_together, merged_by_leaf, merged_in_tree
 
 SENT_MODEL = "the model sent to a worker"  # in errors
@@ -71,6 +73,11 @@ class Work(ABC):
                 return self._done(self.reading.source(rows, weight)).to_bytes()
             except NoRowsError:
                 return self.nothing()
+            except NoListsError as error:
+                if self.reading.preparation.missing == "error":
+                    remedy = f"drop such rows or fill in the column's mean ({parameter('missing')})"
+                    raise ValueError(f"column {error.column!r} is missing in all {error.rows} rows: {remedy}") from None
+                return Partial(counts=Counts(rows=error.rows, dropped=error.rows)).to_bytes()
 
     def nothing(self) -> bytes:
         """The bytes for no rows."""
@@ -158,10 +165,19 @@ def unpacked_model(data: bytes) -> tuple[AggregateModel, RunState]:
     return model.set_params(n_jobs=None), state
 
 
-def labelled(source: RowSource, model: bytes) -> Iterator[tuple[Chunk, NDArray[np.int64]]]:
-    """Each chunk of a source with the labels of its rows; LEFT_OUT for rows that are left out."""
+def reading_for(state: RunState) -> Reading:
+    """How the rows for a model are read: its columns only, if they have names."""
+    return Reading({"columns": state.to_read, "times": state.times})
+
+
+def labelled(source: RowSource, model: bytes, before: int = 0) -> Iterator[tuple[Chunk, NDArray[np.int64]]]:
+    """Each chunk of a source with the labels of its rows; LEFT_OUT for rows that are left out.
+
+    Errors number the rows from `before` on.
+    """
     local, state = unpacked_model(model)
     for chunk in source.chunks():
+        chunk = replace(chunk, begin=chunk.begin._replace(row=before + chunk.begin.row))
         yield chunk, labels_of(nearest_leaves(chunk, source, state.preparation, local), local.subcluster_labels_)
 
 

@@ -10,10 +10,17 @@ from typing import Any
 import numpy as np
 
 from ..checks import Floats
-from .columns import Request, Wanted, check_widths, choose
+from .columns import Field, Request, Wanted, check_widths, choose
 from .formats.frames import ArrowReaderTable
 from .source import START, Chunk, NoRowsError, Position, ReadingBytes, RowSource, usual_chunk_rows
-from .table import Table
+from .table import ArrowTable, Table
+
+
+class NoListsError(ValueError):
+    """A column of lists has none in any of its rows. A partition of a larger input may have none."""
+
+    column: str
+    rows: int  # how many there are
 
 
 class TableSource(RowSource):
@@ -129,16 +136,27 @@ class TableSource(RowSource):
 
 def chosen(tables: Sequence[Table], request: Request) -> Wanted:
     """The columns to read from every table, with the lengths of their lists."""
-    wanted = choose([(table.label, table.fields) for table in tables], request)
-    wanted = wanted._replace(widths=tuple(_width(tables, name) for name in wanted.names))
+    asked = Counter(name.rpartition("[")[0] for name in request.columns or () if name.endswith("]"))
+    wanted = choose([(table.label, [_as_asked(field, asked) for field in table.fields]) for table in tables], request)
+    widths = (_width(tables, name, width, asked[name]) for name, width in zip(wanted.names, wanted.widths, strict=True))
+    wanted = wanted._replace(widths=tuple(widths))
     check_widths(wanted, request)
     return wanted
 
 
-def _width(tables: Sequence[Table], name: str) -> int | None:
-    """The length of the lists in a column, which all tables must share; None if it holds no lists."""
+def _as_asked(field: Field, asked: Counter[str]) -> Field:
+    """The field; a column without any value holds lists if 'e[0]', 'e[1]', … of it are asked for."""
+    return field._replace(width=0) if field.type == "null" and asked[field.name] else field
+
+
+def _width(tables: Sequence[Table], name: str, first: int | None, asked: int) -> int | None:
+    """The length of the lists in a column, which all tables must share; None if it holds no lists.
+
+    first : the length in the first table, 0 if only its rows tell; None if it holds no lists there
+    asked : how many columns 'e[0]', 'e[1]', … of it are asked for; their number counts if no row has a list
+    """
     fields = [next(field for field in table.fields if field.name == name) for table in tables]
-    if all(field.width is None for field in fields):
+    if first is None and all(field.width is None for field in fields):
         return None
     known: dict[int, str] = {}
     for table, field in zip(tables, fields, strict=True):
@@ -155,9 +173,18 @@ def _width(tables: Sequence[Table], name: str) -> int | None:
             f"column {name!r} has lists of {width} numbers in {label} but of {other} in {other_label}: all files need "
             "lists of the same length"
         )
-    if not known:
-        raise ValueError(f"column {name!r} of {_and_others(tables)} has no list in any row: leave that column out")
-    return next(iter(known))
+    if not known and not asked:
+        error = NoListsError(f"column {name!r} of {_and_others(tables)} has no list in any row: leave that column out")
+        error.column, error.rows = name, sum(_rows_in(table, name) for table in tables)
+        raise error
+    return next(iter(known), asked)
+
+
+def _rows_in(table: Table, name: str) -> int:
+    if table.n_rows is not None or not isinstance(table, ArrowTable):
+        return table.n_rows or 0
+    one = Wanted((name,), np.dtype(np.float64), (None,))
+    return sum(batch.num_rows for batch in table.batches(one, 0, usual_chunk_rows(1)))
 
 
 def _of_several_types(tables: Sequence[Table], kept: tuple[str, ...]) -> frozenset[str]:
