@@ -289,7 +289,7 @@ def test_a_scheduler_that_is_not_there_is_one_line(folder, monkeypatch):
     monkeypatch.setattr("silverbirch.engines.dask._CONNECT_SECONDS", 1)
     message = refused("cluster", folder, "-k", 3, "--columns", "x", "--dask", address)
     assert message.startswith(f"Error: --dask {address} cannot be reached (")
-    assert message.endswith("--dask local starts one here")
+    assert message.endswith("one here by --dask local")
 
 
 def test_workers_need_no_command_line_to_speak_of_its_options():

@@ -17,7 +17,7 @@ from ..pipeline.model_file import model_in
 from ..rows import Chunk, NoRowsError, RowSource
 from ..rows.formats.frames import is_frame
 from ..storage import container
-from ..wording import InOptions, in_python, parameter, spelled_in_task
+from ..wording import InOptions, in_python, spelled_in_task
 from .job import Run, rounds_of_merges
 from .work import SENT_MODEL, Work, in_partition, labelled, reading_for, unpacked_model
 
@@ -96,8 +96,8 @@ def on_files(scheduler: str, files: Sequence[str]) -> Iterator[Run]:
         client = Client(**here) if scheduler == "local" else Client(scheduler, timeout=_CONNECT_SECONDS)
     except (OSError, ValueError) as error:
         raise OSError(
-            f"{parameter('dask', scheduler)} cannot be reached ({error}): start a scheduler there or correct the "
-            f"address; {parameter('dask', 'local')} starts one here"
+            f"--dask {scheduler} cannot be reached ({error}): start a scheduler there, correct the address, or start "
+            "one here by --dask local"
         ) from error
     with client:
         yield lambda work: _run(work, files, [None] * len(files), client)
