@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_array
 
 from ..checks import is_sparse
 from ..errors import MemoryLimitError, ModelFileError
@@ -57,6 +56,8 @@ class Reading:
 
 def _sparse_source(rows: Any) -> RowSource:
     """The source of sparse rows, for a model that projects them."""
+    from sklearn.utils.validation import check_array  # 100 MB, which the command line does not need
+
     return SparseSource(check_array(rows.tocsr(), accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X"))
 
 
