@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from commands import silverbirch
-
-TO_END = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+from processes import TO_END, started, wait_for
 
 # A program that says when the command line is being imported. Before that, Python itself starts.
 STARTING = """
@@ -30,24 +29,6 @@ sys.meta_path.insert(0, Finder())
 from silverbirch.__main__ import main
 main()
 """
-
-
-def started(arguments, *, stdin=None, stderr=subprocess.PIPE, code=None, ignored=()):
-    """The command as a process that dies by signals, whatever the process that runs the tests ignores (nohup)."""
-
-    def reset():
-        for number in TO_END:
-            signal.signal(number, signal.SIG_IGN if number in ignored else signal.SIG_DFL)
-
-    program = ["-m", "silverbirch"] if code is None else ["-c", code]
-    command = [sys.executable, *program, *map(str, arguments)]
-    return subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, stderr=stderr, text=True, preexec_fn=reset)
-
-
-def wait_for(process, exists):
-    while not exists():
-        assert process.poll() is None
-        time.sleep(0.002)
 
 
 @pytest.fixture

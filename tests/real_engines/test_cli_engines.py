@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -22,6 +23,7 @@ from distributed import LocalCluster
 import silverbirch as sb
 from commands import done, refused
 from object_store import BUCKET, free_port, got, in_bytes, keys, put
+from processes import started, wait_for
 from silverbirch.cli.wording import OPTIONS, in_options
 from silverbirch.engines.files import Spelled
 from silverbirch.engines.work import Aggregate, Reading
@@ -226,15 +228,24 @@ def test_a_file_without_any_list_is_left_out_as_in_one_process(cluster, tmp_path
     assert pd.read_parquet(tmp_path / "dask" / "b.parquet")["label"].isna().all()
 
 
-@pytest.mark.parametrize("seconds", [1, 3, 5])
-def test_a_signal_while_spark_starts_is_one_line(folder, seconds):
-    package = os.path.dirname(os.path.dirname(sb.__file__))
-    path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
-    command = [sys.executable, "-m", "silverbirch", "cluster", folder, "-k", "3", "--columns", "x", "--spark", "local"]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": path})
+def runs(program, process):
+    """Whether the process, or a process below it, has started a program."""
+    for child in psutil.Process(process.pid).children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if program in child.cmdline():
+                return True
+    return False
+
+
+@pytest.mark.parametrize(
+    ("program", "seconds"), [("org.apache.spark.deploy.SparkSubmit", 0.5), ("pyspark.daemon", 0), ("pyspark.daemon", 1)]
+)
+def test_a_signal_while_spark_starts_or_works_is_one_line(folder, program, seconds):
+    process = started(["cluster", folder, "-k", "3", "--columns", "x", "--spark", "local"])
+    wait_for(process, lambda: runs(program, process))
     time.sleep(seconds)
     process.send_signal(signal.SIGINT)
-    assert process.communicate(timeout=60)[1] == "Error: interrupted\n"
+    assert process.communicate(timeout=60) == ("", "Error: interrupted\n")
     assert process.returncode == -signal.SIGINT
 
 

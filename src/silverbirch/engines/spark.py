@@ -10,8 +10,10 @@ import contextlib
 import itertools
 import os
 import secrets
+import signal
 import sys
 import tempfile
+import threading
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, cast
@@ -117,9 +119,22 @@ def _session(master: str, shows_progress: bool) -> SparkSession:
         try:
             if not shows_progress and SparkContext._gateway is None:
                 SparkContext._ensure_initialized(gateway=launch_gateway(conf, {"stderr": said}))
+            with _same_interrupts():
+                SparkContext.getOrCreate(conf)
             return SparkSession.builder.config(conf=conf).getOrCreate()
         except Exception as error:
             raise OSError(f"Spark does not start at {master}: {_reason(error, said, master)}") from error
+
+
+@contextlib.contextmanager
+def _same_interrupts() -> Iterator[None]:
+    """Ctrl-C does the same after the block as before. A new context takes it over, and calls Java amid other calls."""
+    handler = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, handler)
 
 
 def _reason(error: Exception, said: Any, master: str) -> str:
