@@ -1,6 +1,7 @@
 """A small web server on the loopback device, with ranges or without, which can fail on demand."""
 
 import threading
+import time
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -13,12 +14,13 @@ class WebServer:
     breaking : so many of the next answers end after half of the bytes
     statuses : the status of a path, in place of its file
     query : what must follow the question mark; None for anything
+    delay : the seconds before each answer
     sent : the bytes of all files that were sent
     """
 
     def __init__(self):
         self.files, self.statuses, self.query = {}, {}, None
-        self.ranges, self.failing, self.breaking, self.sent = True, 0, 0, 0
+        self.ranges, self.failing, self.breaking, self.delay, self.sent = True, 0, 0, 0, 0
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Request, self))
         self.url = f"http://127.0.0.1:{self._server.server_port}"
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
@@ -28,6 +30,7 @@ class WebServer:
         self._server.server_close()
 
     def answer(self, request):
+        time.sleep(self.delay)
         path, _, query = request.path.partition("?")
         status = self.statuses.get(path, 200 if path in self.files else 404)
         if self.query not in (None, query):

@@ -311,15 +311,17 @@ def test_a_process_may_end_in_the_middle_of_a_text(web, suffix):
     script = "import sys, silverbirch as sb; rows = iter(sb.read_chunks(sys.argv[1])); print(len(next(rows)))"
     for _ in range(3):
         arguments = [sys.executable, "-c", script, f"{web.url}/a.csv{suffix}"]
-        ended = subprocess.run(arguments, capture_output=True, text=True, check=False)
+        ended = subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=300)
         assert (ended.returncode, ended.stderr) == (0, "")
 
 
-def test_an_error_in_the_middle_of_a_text_ends_the_command_with_1(web):
+@pytest.mark.parametrize("delay", [0, 0.6])
+def test_an_error_in_the_middle_of_a_text_ends_the_command_with_1(web, delay):
     text = table(150_000).round(6).to_csv(index=False)
     web.files["/a.csv"] = (text + "no,1,2,3\n" + text.partition("\n")[2]).encode()
+    web.delay = delay  # the thread that reads ahead waits for the server when the error is found
     arguments = [sys.executable, "-m", "silverbirch", "cluster", f"{web.url}/a.csv", "-k", "3"]
-    ended = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    ended = subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=300)
     assert ended.returncode == 1
     assert ended.stderr.startswith(f"Error: {web.url}/a.csv, line 150002: column 'a' holds 'no'")
 

@@ -9,15 +9,14 @@ from __future__ import annotations
 import atexit
 import contextlib
 import io
+import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any, Self
 
-_SECONDS_AFTER_ERROR = 0.2  # after which the thread, which an error does not end, has found the end of the text
-
 _readers: weakref.WeakSet[ReadAhead] = weakref.WeakSet()
-_last_error = -_SECONDS_AFTER_ERROR
+_failed: weakref.WeakSet[_Text] = weakref.WeakSet()  # which the thread reads on: an error does not end it
 
 
 class _Text(io.RawIOBase):
@@ -25,14 +24,24 @@ class _Text(io.RawIOBase):
 
     def __init__(self, text: Any) -> None:
         self._read = text.read
+        self._reading, self._end_is_read = threading.Lock(), threading.Event()
         self.is_ended = False
 
     def readable(self) -> bool:
         return True
 
     def read(self, size: int = -1) -> bytes:
-        found: bytes = b"" if self.is_ended else self._read(size)
+        with self._reading:
+            found: bytes = b"" if self.is_ended else self._read(size)
+        if not found:
+            self._end_is_read.set()
         return found
+
+    def wait_for_end(self) -> None:
+        """Waits for the thread to find the end, after the read that it is in; not for a thread that does not read."""
+        with self._reading:
+            pass
+        self._end_is_read.wait(timeout=1)
 
 
 class ReadAhead:
@@ -61,13 +70,13 @@ class ReadAhead:
                 pass
 
     def _noting_errors(self, step: Callable[[], Any]) -> Any:
-        global _last_error
         try:
             return step()
         except StopIteration:
             raise
         except BaseException:
-            self._text.is_ended, _last_error = True, time.monotonic()
+            self._text.is_ended = True
+            _failed.add(self._text)
             raise
 
     def __enter__(self) -> Self:
@@ -80,4 +89,7 @@ class ReadAhead:
 def _close_all() -> None:
     for reader in list(_readers):
         reader.close()
-    time.sleep(max(0.0, _last_error + _SECONDS_AFTER_ERROR - time.monotonic()))
+    if failed := list(_failed):
+        for text in failed:
+            text.wait_for_end()
+        time.sleep(0.2)  # for the thread to return to Arrow
