@@ -55,7 +55,7 @@ test-browser: $(BROWSER)/ready
 # Dask, Spark and object storage for real: clusters of processes that are killed, and a server of S3.
 test-engines: $(ENGINES)/ready
 	$(ENGINES)/bin/python tests/java.py
-	$(ENGINES)/bin/python -m pytest tests/real_engines
+	$(ENGINES)/bin/python -m pytest tests/real_engines -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true
 
 # The modules of the page's script in one file, which pages carry; run it when a module has changed.
 script: $(BROWSER)/ready

@@ -37,7 +37,7 @@ def client():
 @pytest.fixture
 def workers(client):
     """The ids of both worker processes, after those that died were replaced."""
-    client.wait_for_workers(2, timeout=60)
+    client.wait_for_workers(2, timeout=300)
     return set(client.run(os.getpid).values())
 
 
@@ -90,7 +90,7 @@ def test_a_worker_that_dies_in_any_pass_of_fit_changes_nothing(at, client, worke
     model = sd.Betula(**OPTIONS, client=client).fit(chunks_with(killing, calls, at))
     assert len(list(calls.iterdir())) > PASSES  # the pass of the dead worker was done again
     assert_complete(model, undisturbed, tmp_path)
-    client.wait_for_workers(2, timeout=60)
+    client.wait_for_workers(2, timeout=300)
     assert len(workers - set(client.run(os.getpid).values())) == 1
 
 
@@ -136,10 +136,10 @@ def test_a_worker_killed_from_outside_changes_nothing(method, client, workers, u
         np.testing.assert_array_equal(labels, undisturbed[1])
     else:
         assert model.score(disturbed) == score
-    thread.join(timeout=60)
+    thread.join(timeout=300)
     assert set(thread.killed) <= workers
     assert len(thread.killed) == 1
-    client.wait_for_workers(2, timeout=60)
+    client.wait_for_workers(2, timeout=300)
     assert len(workers - set(client.run(os.getpid).values())) == 1
 
 
