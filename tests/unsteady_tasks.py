@@ -4,7 +4,10 @@ import os
 import random
 import signal
 import time
+from dataclasses import dataclass
 from pathlib import Path
+
+from silverbirch.engines.work import Gather
 
 
 def late(rows, seed):
@@ -31,5 +34,23 @@ def killing(rows, folder, at):
 def slow(rows, folder):
     """The rows after a while; a file with the id of the process says that it has begun."""
     (Path(folder) / str(os.getpid())).touch()
-    time.sleep(0.2)
+    time.sleep(0.5)
     return rows
+
+
+class Killing(Gather):
+    """Work of which every worker dies."""
+
+    def __call__(self, number, rows, weight=None):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+@dataclass(frozen=True)
+class Waiting(Gather):
+    """Work that does not end; a file in the folder says that it has begun."""
+
+    folder: Path
+
+    def __call__(self, number, rows, weight=None):
+        (self.folder / str(os.getpid())).touch()
+        time.sleep(600)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
+from dataclasses import replace
 from typing import Any, Self
 
 from sklearn.pipeline import Pipeline
@@ -11,7 +12,7 @@ from sklearn.pipeline import Pipeline
 from . import estimator
 from .engines.dask import Partitions, distances, labels, score
 from .engines.job import aggregated, fitted
-from .engines.work import Reading, packed_model
+from .engines.work import Reading, packed_model, reading_for
 from .features import ClusterFeatures
 from .model import AggregateModel
 from .names import Absorption, Algorithm, CFDistance, Method, Mode, ModelMetric
@@ -316,7 +317,7 @@ class Betula(estimator.Betula, auto_wrap_output_keys=None):  # type: ignore[call
             return self.recut()
         if not hasattr(self, "tree_"):
             return self.fit(X, sample_weight=sample_weight)
-        reading = Reading({"columns": self._run_state.to_read}, self._run_state.preparation)
+        reading = replace(reading_for(self._run_state), preparation=self._run_state.preparation)
         part, _ = aggregated(self._local(), reading, Partitions(X, sample_weight).run_on(self.client))
         assert part.features is not None
         assert part.columns is not None

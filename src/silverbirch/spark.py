@@ -104,6 +104,16 @@ def aggregate(
         A parameter or a value is not allowed; the message names the partition.
     TypeError
         The rows are no data frame of Spark, or a column does not hold numbers.
+
+    Examples
+    --------
+    With a session of Spark named `spark`:
+
+    >>> import silverbirch.spark
+    >>> frame = spark.range(10_000).selectExpr("id % 7 AS x", "id % 3 AS y")
+    >>> features = silverbirch.spark.aggregate(frame, ["x", "y"], max_leaves=1000)
+    >>> len(features), features.weight.sum()
+    (21, np.float64(10000.0))
     """
     model = AggregateModel(
         max_leaves=max_leaves,
@@ -212,6 +222,16 @@ class Betula(Estimator, _BetulaParams, DefaultParamsReadable, DefaultParamsWrita
     scale : {"none", "standard", "minmax"}, default "none"
         Scale columns to mean 0 and standard deviation 1, or to the range from 0 to 1. This and missing="mean" need
         another pass over the rows, for exact statistics of all partitions.
+
+    Examples
+    --------
+    With a session of Spark named `spark`:
+
+    >>> import silverbirch.spark
+    >>> frame = spark.range(10_000).selectExpr("id % 7 AS x", "id % 3 AS y")
+    >>> model = silverbirch.spark.Betula(inputCols=["x", "y"], n_clusters=3).fit(frame)
+    >>> model.transform(frame).columns
+    ['x', 'y', 'prediction']
     """
 
     @keyword_only
@@ -271,6 +291,16 @@ class BetulaModel(Model, _BetulaParams, MLReadable, MLWritable):
     ----------
     counts_ : dict
         The numbers of rows read, of rows left out, and of missing values that were filled; 0 after `load`.
+
+    Examples
+    --------
+    With a session of Spark named `spark`:
+
+    >>> import silverbirch.spark
+    >>> frame = spark.range(10_000).selectExpr("id % 7 AS x", "id % 3 AS y")
+    >>> model = silverbirch.spark.Betula(inputCols=["x", "y"], n_clusters=3).fit(frame)
+    >>> model.to_local().n_clusters_, model.counts_
+    (3, {'rows': 10000, 'dropped': 0, 'filled': 0})
     """
 
     def __init__(

@@ -25,10 +25,11 @@ from commands import done, refused
 from object_store import BUCKET, free_port, got, in_bytes, keys, put
 from processes import started, wait_for
 from silverbirch.cli.wording import OPTIONS, in_options
-from silverbirch.engines.files import Spelled
+from silverbirch.engines.files import Spelled, on_files
 from silverbirch.engines.work import Aggregate, Reading
 from silverbirch.storage import container
 from silverbirch.wording import InOptions, current_spelling, in_python, parameter, spelled_in_task
+from unsteady_tasks import Waiting
 
 SPARK = "local-cluster[2,1,1024]"
 
@@ -245,8 +246,20 @@ def test_a_signal_while_spark_starts_or_works_is_one_line(folder, program, secon
     wait_for(process, lambda: runs(program, process))
     time.sleep(seconds)
     process.send_signal(signal.SIGINT)
-    assert process.communicate(timeout=60) == ("", "Error: interrupted\n")
+    assert process.communicate(timeout=300) == ("", "Error: interrupted\n")
     assert process.returncode == -signal.SIGINT
+
+
+def test_a_signal_while_dask_writes_labels_is_one_line_and_the_next_run_leaves_whole_files_alone(tmp_path):
+    for number, name in enumerate(NAMES[:4]):
+        write(tmp_path / "rows" / name, pd.concat([table(20_000, number)] * 10))
+    command = ["cluster", tmp_path / "rows", "-k", "3", "--columns", "x,y", "--dask", "local", "--labels"]
+    process = started([*command, f"{tmp_path}/out/"])
+    wait_for(process, lambda: any((tmp_path / "out").rglob("*.part")))
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=300) == ("", "Error: interrupted\n")
+    assert in_process(*command, f"{tmp_path}/out/", "--force", "--quiet").stderr == ""
+    assert sorted(files_in(tmp_path / "out")) == NAMES[:4]
 
 
 # -- errors
@@ -339,6 +352,58 @@ def test_two_tasks_at_once_speak_their_own_words():
 
 
 # -- faults
+
+
+@pytest.mark.parametrize(("engine", "died"), [("dask", "Dask gave up: 4 workers died of one"), ("spark", "(crashed)")])
+def test_workers_that_die_of_one_file_end_the_run_with_the_reason(engine, died):
+    script = """if True:
+        import sys
+        from silverbirch.engines.files import on_files
+        from silverbirch.engines.work import Reading
+        from unsteady_tasks import Killing
+
+        if __name__ == "__main__":
+            try:
+                with on_files(sys.argv[1], "local", ["a file"]) as run:
+                    run(Killing(Reading()))
+            except OSError as error:
+                print(error)
+    """
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", script, engine]
+    result = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+    assert died in result.stdout
+    assert result.stdout.endswith("give each worker more, or divide the largest files\n")
+
+
+def test_a_scheduler_that_ends_in_the_middle_is_named_as_the_reason(monkeypatch, tmp_path):
+    monkeypatch.setattr("silverbirch.engines.dask._CONNECT_SECONDS", 120)  # it is being started
+    port, begun = free_port(), tmp_path / "begun"
+    begun.mkdir()
+    address = f"tcp://127.0.0.1:{port}"
+    with program_of_dask("scheduler", "--port", port) as scheduler, program_of_dask("worker", address) as worker:
+
+        def end():
+            wait_for(worker, lambda: any(begun.iterdir()))
+            scheduler.kill()
+
+        thread = threading.Thread(target=end)
+        thread.start()
+        reason = f"Dask gave up: {address} cancelled the work, or its scheduler ended"
+        with pytest.raises(ConnectionError, match=reason), on_files("dask", address, ["a file"]) as run:
+            run(Waiting(Reading(), begun))
+        thread.join()
+
+
+@contextlib.contextmanager
+def program_of_dask(name, *arguments):
+    command = [sys.executable, "-m", f"distributed.cli.dask_{name}", *map(str, arguments), "--no-dashboard"]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL, env=environment) as process:
+        try:
+            yield process
+        finally:
+            process.terminate()
 
 
 def test_workers_killed_while_labels_are_written_leave_whole_files_and_the_same_bytes(tmp_path):

@@ -13,6 +13,7 @@ import dask.bag as db
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 import scipy.sparse
 import sklearn
@@ -23,6 +24,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import silverbirch as sb
 import silverbirch.dask as sd
+from commands import done
 from silverbirch.engines.dask import Partitions
 from silverbirch.pipeline.labels import LEFT_OUT
 from trees import assert_holds, assert_same_bits, gaussian_clusters
@@ -430,6 +432,43 @@ def test_a_key_that_a_dictionary_lacks_is_a_missing_value():
     assert list(found.feature_names_in_) == NAMES
     with pytest.raises(ValueError, match=r"^partition \d: column '[yz]' is missing in row"):
         sd.Betula(**OPTIONS).fit(lacking)
+
+
+@pytest.mark.parametrize("missing", ["error", "drop", "mean"])
+def test_keys_of_dictionaries_may_be_numbers(missing, expected):
+    rows = db.from_sequence([dict(enumerate(row)) for row in X.tolist()], npartitions=8)
+    model = sd.Betula(**OPTIONS, missing=missing).fit(rows)
+    assert_same_bits(model.features_, expected[0].features_)
+    assert list(model.feature_names_in_) == ["0", "1", "2"]
+    np.testing.assert_array_equal(in_memory(model.predict(rows)), in_memory(expected[0].labels_))
+    assert model.score(rows) == expected[0].score(array())
+
+
+@pytest.mark.parametrize("missing", ["error", "drop", "mean"])
+def test_a_chunk_without_any_list_has_missing_rows_for_a_model_without_names(missing):
+    model = sd.Betula(**OPTIONS, missing=missing).fit(array())
+    (labels,) = model.predict([delayed(pa.table({"e": pa.nulls(5, pa.list_(pa.float64()))}))])
+    if missing == "error":
+        with pytest.raises(ValueError, match=r"^partition 0: column 0 is missing in .*row 0"):
+            labels.compute()
+    else:
+        mean = model.to_local().predict(np.full((1, 3), np.nan)) if missing == "mean" else LEFT_OUT
+        np.testing.assert_array_equal(labels.compute(), np.full(5, mean))
+
+
+def test_an_array_is_refused_by_a_model_of_named_columns_before_anything_is_lazy():
+    model = sd.Betula(**OPTIONS).fit(frame())
+    for method in (model.predict, model.transform):
+        with pytest.raises(ValueError, match="without names, and the model has the columns x, y, z: pass a data frame"):
+            method(array())
+
+
+def test_partial_fit_reads_times_as_the_command_did_that_made_the_model(tmp_path):
+    days = pd.DataFrame({"day": pd.date_range("2024-01-01", periods=30).date, "x": np.arange(30.0)})
+    days.to_parquet(tmp_path / "days.parquet", index=False)
+    done("cluster", tmp_path / "days.parquet", "-k", 3, "--times", "--model", tmp_path / "m.sb")
+    model = sd.Betula.load(tmp_path / "m.sb").partial_fit([delayed(str(tmp_path / "days.parquet"))])
+    assert model.tree_.n_points == 60
 
 
 def test_partial_fit_adds_another_collection():

@@ -1,7 +1,5 @@
-"""What the pages about Dask, Spark and Ray show is true, and so are the examples of docstrings and scripts."""
+"""What the pages about Dask, Spark and Ray show is true, and so are the examples of scripts."""
 
-import doctest
-import importlib
 import os
 import re
 import subprocess
@@ -11,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from pyspark.sql import SparkSession
 
 from console_docs import ROOT, run_page
 
@@ -20,13 +19,11 @@ REAL_DATA = Path(os.environ.get("SILVERBIRCH_DATA", ROOT.parent / "shared" / "da
 @pytest.mark.parametrize("name", ["dask.md", "spark.md"])
 def test_examples_print_what_the_page_shows(name):
     text = (ROOT / "docs" / name).read_text()
-    assert run_page(text) == text
-
-
-@pytest.mark.parametrize("module", ["dask", "spark", "engines.dask", "engines.spark"])
-def test_the_examples_of_a_module_run(module):
-    failed, _ = doctest.testmod(importlib.import_module(f"silverbirch.{module}"))
-    assert failed == 0
+    try:
+        assert run_page(text) == text
+    finally:
+        if session := SparkSession.getActiveSession():  # an example failed before it stopped its session
+            session.stop()
 
 
 def test_the_recipe_for_ray_labels_the_rows_of_a_dataset():

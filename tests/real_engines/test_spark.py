@@ -1,6 +1,7 @@
 """Spark, whose executors are processes of their own, against a plain loop, Dask, scikit-learn and pyspark.ml."""
 
 import datetime
+import doctest
 import os
 import random
 import shutil
@@ -14,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute
 import pyarrow.parquet
 import pytest
+from dask import delayed
 from pyspark import cloudpickle
 from pyspark.errors import PythonException
 from pyspark.ml import Pipeline, PipelineModel
@@ -24,10 +26,12 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as sql
 
 import silverbirch as sb
+import silverbirch.dask as sd
 from commands import done
 from silverbirch import spark as sb_spark
 from silverbirch.engines.job import fitted, rounds_of_merges
-from silverbirch.engines.work import Reading, packed_model
+from silverbirch.engines.spark import _run
+from silverbirch.engines.work import Gather, Reading, packed_model
 from silverbirch.pipeline.preparation import Preparation
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # the executors do not have this file
@@ -298,7 +302,24 @@ def test_a_frame_without_rows_is_refused(frame, scale):
         betula(scale=scale).fit(frame.where("id < 0"))
 
 
+def test_a_batch_without_any_list_has_no_labels_of_a_model_without_names(frame, rows, tmp_path):
+    file = str(tmp_path / "model.sb")
+    sd.Betula(3, max_leaves=60, missing="drop").fit([delayed(rows)]).save(file)
+    holes = frame.selectExpr("id", LISTS.format("id < 40"))  # the first batch
+    labels = labels_of(sb_spark.BetulaModel.load(file).transform(holes))
+    assert labels == [None] * 40 + sb.load(file).predict(rows[40:]).tolist()
+
+
 # -- errors
+
+
+@pytest.mark.parametrize("error", [ConnectionError, TimeoutError, NotADirectoryError, ModuleNotFoundError])
+def test_errors_of_files_and_networks_are_those_of_the_task(frame, error):
+    def failing(number, batches):
+        raise error("the reason")
+
+    with pytest.raises(error, match=r"^the reason$"):
+        _run(frame, Gather(Reading()), failing)
 
 
 def test_a_missing_value_raises_our_error_with_its_partition(frame):
@@ -562,6 +583,12 @@ def test_an_executor_killed_in_the_middle_of_a_transform_changes_nothing(frame, 
     disturbed = labelled.mapInArrow(stage(str(tmp_path), kills=(9,)), labelled.schema)
     assert disturbed.sort("id").collect() == labelled.sort("id").collect()
     assert len(list(tmp_path.iterdir())) > 24
+
+
+def test_the_examples_of_the_docstrings_run(spark):
+    found = doctest.testmod(sb_spark, extraglobs={"spark": spark})
+    assert found.attempted >= 12
+    assert found.failed == 0
 
 
 def test_the_local_class_names_the_one_for_spark(frame):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import sys
 import warnings
 from collections.abc import Iterator, Sequence
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from typing import Any, cast
 
@@ -18,7 +20,7 @@ from ..rows import Chunk, NoRowsError, RowSource
 from ..rows.formats.frames import is_frame
 from ..storage import container
 from ..wording import InOptions, in_python, spelled_in_task
-from .job import Run, rounds_of_merges
+from .job import LOST_WORKERS, Run, rounds_of_merges
 from .work import SENT_MODEL, Work, in_partition, labelled, reading_for, unpacked_model
 
 try:
@@ -88,9 +90,12 @@ def _run(work: Work, partitions: Sequence[Any], weights: Sequence[Any], client: 
 def on_files(scheduler: str, files: Sequence[str]) -> Iterator[Run]:
     """How to do some work on files, each of them a partition. The scheduler "local" starts a cluster here."""
     try:
-        from distributed import Client
+        from distributed import Client, KilledWorker
+        from distributed.utils import silence_logging_cmgr
     except ImportError:
         raise ImportError("a cluster of Dask needs distributed: pip install 'silverbirch[dask]'") from None
+    if scheduler == "local":  # a process that watches the others warns of what they leave when a signal ends all
+        sys.warnoptions.append("ignore::UserWarning:multiprocessing.resource_tracker")
     try:
         here = {"silence_logs": logging.CRITICAL, "dashboard_address": ":0"}
         client = Client(**here) if scheduler == "local" else Client(scheduler, timeout=_CONNECT_SECONDS)
@@ -99,8 +104,21 @@ def on_files(scheduler: str, files: Sequence[str]) -> Iterator[Run]:
             f"--dask {scheduler} cannot be reached ({error}): start a scheduler there, correct the address, or start "
             "one here by --dask local"
         ) from error
-    with client:
-        yield lambda work: _run(work, files, [None] * len(files), client)
+
+    def run(work: Work) -> bytes:
+        try:
+            return _run(work, files, [None] * len(files), client)
+        except KilledWorker as error:
+            raise OSError(
+                f"Dask gave up: {error.allowed_failures + 1} workers died of one task; {LOST_WORKERS}"
+            ) from error
+        except CancelledError as error:
+            raise ConnectionError(
+                f"Dask gave up: {scheduler} cancelled the work, or its scheduler ended; see its log, and run it again"
+            ) from error
+
+    with silence_logging_cmgr(logging.CRITICAL), client:  # an error is raised here
+        yield run
 
 
 def computed(value: Delayed, client: Any) -> Any:
@@ -182,7 +200,12 @@ def score(parts: Partitions, model: bytes, client: Any) -> float:
 
 def _by_rows(X: Any, model: bytes) -> Any:
     """The array divided by rows only; raises ValueError if it does not have the columns of the model."""
-    columns = unpacked_model(model)[0].n_features_in_
+    local, state = unpacked_model(model)
+    if state.to_read is not None:
+        raise ValueError(
+            f"X is an array without names, and the model has the columns {', '.join(state.to_read)}: pass a data frame"
+        )
+    columns = local.n_features_in_
     if X.ndim != 2 or X.shape[1] != columns:
         raise ValueError(f"X has shape {X.shape} but the model has {columns} columns: pass the same columns")
     return X.rechunk({1: -1})
@@ -227,8 +250,9 @@ def _rows_of_items(items: Any, columns: Sequence[str] | None = None) -> Any:
         import pyarrow as pa
 
         # An item may lack a key: its value is missing.
-        names = sorted({name for item in found for name in item}, key=str) if columns is None else columns
-        return pa.table({str(name): [item.get(name) for item in found] for name in names})
+        found = [{str(name): value for name, value in item.items()} for item in found]
+        names = sorted({name for item in found for name in item}) if columns is None else columns
+        return pa.table({name: [item.get(name) for item in found] for name in names})
     try:
         return np.array(found) if found else np.empty((0, 1))
     except ValueError:
@@ -240,9 +264,8 @@ def _rows_of_items(items: Any, columns: Sequence[str] | None = None) -> Any:
 
 
 def _labels_of(rows: Any, model: bytes) -> NDArray[np.int64]:
-    _, state = unpacked_model(model)
     try:
-        return np.concatenate([labels for _, labels in labelled(reading_for(state).source(rows), model)])
+        return np.concatenate([labels for _, labels in labelled(rows, model)])
     except NoRowsError:
         return np.empty(0, dtype=np.int64)
 

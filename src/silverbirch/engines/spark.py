@@ -22,11 +22,12 @@ import numpy as np
 
 from ..errors import MemoryLimitError, ModelFileError
 from ..pipeline.labels import LEFT_OUT
-from .job import FAN_IN, Run, rounds_of_merges
-from .work import Work, in_partition, labelled, reading_for, unpacked_model
+from .job import FAN_IN, LOST_WORKERS, Run, rounds_of_merges
+from .work import Work, in_partition, labelled, unpacked_model
 
 try:
     from py4j.java_gateway import is_instance_of
+    from py4j.protocol import Py4JJavaError
     from pyspark import SparkConf, SparkContext, TaskContext
     from pyspark.errors import PythonException
     from pyspark.java_gateway import launch_gateway
@@ -51,8 +52,9 @@ except ImportError:
 _NUMBERS = NumericType | BooleanType | NullType
 _SENT = "number int, data binary"  # the number of a partition or of a group of them, and what a worker sent
 _RAISED = (
-    *(ValueError, TypeError, MemoryLimitError, ModelFileError),
-    *(FileNotFoundError, FileExistsError, PermissionError, OSError, MemoryError),
+    *(ValueError, TypeError, MemoryLimitError, ModelFileError, MemoryError, ImportError, ModuleNotFoundError),
+    *(OSError, FileNotFoundError, FileExistsError, PermissionError, IsADirectoryError, NotADirectoryError),
+    *(ConnectionError, TimeoutError),
 )
 
 
@@ -104,7 +106,14 @@ def on_files(master: str, files: Sequence[str], *, shows_progress: bool = False)
                 pass
             return names[number]
 
-        yield lambda work: _run(frame, work, name_of)
+        def run(work: Work) -> bytes:
+            try:
+                return _run(frame, work, name_of)
+            except Py4JJavaError as error:  # its second line has the message, and then comes a trace
+                reason = str(error).splitlines()[1].partition("Exception: ")[2]
+                raise OSError(f"Spark gave up: {reason}; if workers died, {LOST_WORKERS}") from error
+
+        yield run
     finally:
         session.stop()
 
@@ -337,14 +346,13 @@ def _labelled(places: dict[str, int], own: int, model: bytes, batches: Iterable[
     """The first `own` columns of each batch, and the labels of its columns at these places."""
     import pyarrow as pa
 
-    reading = reading_for(unpacked_model(model)[1])
     number, before = cast(Any, TaskContext.get()).partitionId(), 0
     for batch in batches:
         if batch.num_rows == 0:
             continue
         rows = pa.record_batch({name: batch.column(place) for name, place in places.items()})
         with in_partition(number):
-            found = np.concatenate([labels for _, labels in labelled(reading.source(rows), model, before)])
+            found = np.concatenate([labels for _, labels in labelled(rows, model, before)])
         before += len(found)
         label = pa.array(found, pa.int32(), mask=found == LEFT_OUT)
         yield pa.RecordBatch.from_arrays([*batch.columns[:own], label], names=[*batch.schema.names[:own], "label"])

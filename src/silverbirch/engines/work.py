@@ -171,12 +171,17 @@ def reading_for(state: RunState) -> Reading:
     return Reading({"columns": state.to_read, "times": state.times})
 
 
-def labelled(source: RowSource, model: bytes, before: int = 0) -> Iterator[tuple[Chunk, NDArray[np.int64]]]:
-    """Each chunk of a source with the labels of its rows; LEFT_OUT for rows that are left out.
+def labelled(rows: Any, model: bytes, before: int = 0) -> Iterator[tuple[Chunk, NDArray[np.int64]]]:
+    """Each chunk of the rows with their labels; LEFT_OUT for rows that are left out.
 
-    Errors number the rows from `before` on.
+    `rows` are anything that `read_chunks` takes. Errors number them from `before` on.
     """
     local, state = unpacked_model(model)
+    reading = reading_for(state)
+    try:
+        source = reading.source(rows)
+    except NoListsError as error:  # how long they would be, the model knows
+        source = reading.source(np.full((error.rows, local.n_features_in_), np.nan))
     for chunk in source.chunks():
         chunk = replace(chunk, begin=chunk.begin._replace(row=before + chunk.begin.row))
         yield chunk, labels_of(nearest_leaves(chunk, source, state.preparation, local), local.subcluster_labels_)
