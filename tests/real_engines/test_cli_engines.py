@@ -370,6 +370,8 @@ def test_workers_that_die_of_one_file_end_the_run_with_the_reason(engine, died):
                 print(error)
     """
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    # Workers that start late, as on a busy machine: Dask would give them up before they are there.
+    environment["DASK_DISTRIBUTED__DEPLOY__LOST_WORKER_TIMEOUT"] = "0.2s"
     command = [sys.executable, "-c", script, engine]
     result = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
     assert died in result.stdout

@@ -32,6 +32,10 @@ except ImportError:
 
 _CONNECT_SECONDS = 10
 
+# A cluster on this machine gives up a worker that died, by default if none has replaced it after 15 seconds. With the
+# last one given up, it would wait for ever.
+_KEEP_WORKERS = {"distributed.deploy.lost-worker-timeout": "1000 days"}
+
 
 # -- partitions
 
@@ -117,7 +121,7 @@ def on_files(scheduler: str, files: Sequence[str]) -> Iterator[Run]:
                 f"Dask gave up: {scheduler} cancelled the work, or its scheduler ended; see its log, and run it again"
             ) from error
 
-    with silence_logging_cmgr(logging.CRITICAL), client:  # an error is raised here
+    with dask.config.set(_KEEP_WORKERS), silence_logging_cmgr(logging.CRITICAL), client:  # an error is raised here
         yield run
 
 
