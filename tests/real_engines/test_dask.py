@@ -353,6 +353,16 @@ def test_transform_and_score_are_those_of_the_local_model():
     np.testing.assert_array_equal(in_memory(model.transform(delayed_rows)), model.to_local().transform(X))
 
 
+def test_workers_take_one_thread_for_a_task_whatever_n_jobs_is(monkeypatch):
+    monkeypatch.setattr("os.cpu_count", lambda: 64)
+    model = sd.Betula(**OPTIONS, n_jobs=-64).fit(array())
+    local = model.to_local()
+    distances, score = local.transform(X), local.score(X)
+    monkeypatch.setattr("os.cpu_count", lambda: 1)  # a worker with fewer cores, on which n_jobs=-64 is not allowed
+    np.testing.assert_array_equal(in_memory(model.transform(array())), distances)
+    assert model.score(array()) == pytest.approx(score, rel=1e-12)
+
+
 def test_transform_takes_the_paths_that_fit_takes(tmp_path):
     paths = FORMS["delayed paths"](tmp_path)[0]
     model = sd.Betula(**OPTIONS).fit(paths)

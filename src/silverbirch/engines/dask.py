@@ -309,6 +309,7 @@ def _prepared(rows: Any, weight: Any, model: bytes) -> Iterator[tuple[estimator.
     Rows are read as for the labels, so that all methods take the same rows.
     """
     whole, state = model_in(SENT_MODEL, container.unpacked(model, SENT_MODEL), estimator.Betula)
+    whole.n_jobs = None  # threads are for the engine to share out
     whole.__dict__.pop("feature_names_in_", None)  # prepared rows have no names
     try:
         source = reading_for(state).source(rows, weight)
