@@ -816,6 +816,16 @@ WRONG = {
         ValueError,
         r"has the columns x, y, another one x: all need the same; .*to_dataframe\(meta=…\)",
     ),
+    "an item that is no dictionary": (
+        lambda m: m.fit(db.from_sequence([{"x": 1.0}, None], npartitions=1)),
+        TypeError,
+        "^partition 0: an item of the bag is a NoneType, others are dictionaries",
+    ),
+    "an address as the client": (
+        lambda m: clone(m).set_params(client="tcp://127.0.0.1:8786").fit(array()),
+        TypeError,
+        r"client='tcp://127.0.0.1:8786': a distributed\.Client is needed",
+    ),
     "no rows": (lambda m: m.fit(frame()[frame().x > 1e9]), ValueError, "no rows: at least one is needed"),
     "too many clusters": (
         lambda m: m.set_params(n_clusters=61).fit(frame()),

@@ -126,6 +126,8 @@ def on_files(scheduler: str, files: Sequence[str]) -> Iterator[Run]:
 
 
 def computed(value: Delayed, client: Any) -> Any:
+    if not (client is None or hasattr(client, "compute")):
+        raise TypeError(f"client={client!r}: a distributed.Client is needed, such as Client('tcp://host:8786')")
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Sending large graph")  # it holds the model, which every worker needs
         return value.compute() if client is None else client.compute(value).result()
@@ -250,8 +252,15 @@ def _rows_of_part(number: int, items: Any) -> Any:
 def _rows_of_items(items: Any, columns: Sequence[str] | None = None) -> Any:
     """The items of a partition of a bag as a table or an array. The columns of a table are in the order of names."""
     found = list(items)
-    if found and isinstance(found[0], dict):
+    dictionaries = [isinstance(item, dict) for item in found]
+    if any(dictionaries):
         import pyarrow as pa
+
+        if not all(dictionaries):
+            other = found[dictionaries.index(False)]
+            raise TypeError(
+                f"an item of the bag is a {type(other).__name__}, others are dictionaries: leave it out by filter"
+            )
 
         # An item may lack a key: its value is missing.
         found = [{str(name): value for name, value in item.items()} for item in found]
