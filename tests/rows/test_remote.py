@@ -364,7 +364,7 @@ def test_an_empty_folder_and_a_missing_file_are_named(memory):
     memory.pipe("/rows/notes.txt", b"x")
     with pytest.raises(FileNotFoundError, match="memory://rows: there are no files in this folder that can be read"):
         sb.read_chunks("memory://rows")
-    for given in ("memory://rows/a.csv", "memory://rows/*.csv", "memory://nowhere/*/a.csv"):
+    for given in ("memory://rows/a.csv", "memory://rows/*.csv", "memory://nowhere/*/a.csv", "memory://my own rows"):
         with pytest.raises(FileNotFoundError, match="there is no such file or folder"):
             sb.read_chunks(given)
 
