@@ -124,6 +124,7 @@ def test_options_stay_with_all_paths_of_a_folder():
     ("s3:///a.csv", "names no bucket or host"),
     ("https:///a.csv", "names no bucket or host"),
     ("s3://key:secret@bucket/a.csv", r"^s3://…@bucket has a password in it"),
+    ("https://secret@host/a.csv", r"^https://…@host has a password in it"),
 ])  # fmt: skip
 def test_a_path_without_a_bucket_or_with_a_password_is_refused(text, message):
     with pytest.raises(ValueError, match=message) as error:
