@@ -124,6 +124,13 @@ def test_no_object_is_read_in_place_of_one_with_two_slashes(store):
     assert len(rows_of(sb.read_chunks(f"s3://{BUCKET}/dd/b.csv"))) == 30
 
 
+def test_no_object_is_read_in_place_of_one_that_begins_with_a_slash(store):
+    put(store, "b.csv", in_bytes(table(30), "a.csv"))
+    put(store, "/b.csv", in_bytes(table(10), "a.csv"))
+    with pytest.raises(ValueError, match=f"s3://{BUCKET}//b.csv has an empty name between two slashes"):
+        sb.read_chunks(f"s3://{BUCKET}")
+
+
 def test_the_query_of_a_path_names_the_server(store, port, monkeypatch):
     put(store, "rows/a.parquet", in_bytes(table(), "a.parquet"))
     for name in ("AWS_ENDPOINT_URL", "AWS_DEFAULT_REGION"):

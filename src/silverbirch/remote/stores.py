@@ -166,7 +166,7 @@ class ArrowStore(Store):
     def below(self, path: str, *, recursive: bool) -> Iterator[tuple[str, bool]]:
         selector = needed("pyarrow.fs", "").FileSelector(self._at(path), recursive=recursive)
         for found in self._fs.get_file_info(selector):
-            yield found.path[len(self._base) :].lstrip("/"), found.is_file
+            yield found.path.removeprefix(f"{self._base}/"), found.is_file
 
     def opened(self, path: str) -> Opened:
         file = self._fs.open_input_file(self._at(path))
