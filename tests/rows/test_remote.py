@@ -260,6 +260,15 @@ def test_a_server_without_ranges_sends_the_file_once(web, name):
     assert web.sent == sent
 
 
+@pytest.mark.parametrize("ranges", [True, False])
+@pytest.mark.parametrize("name", ["a.csv.gz", "a.csv"])
+def test_a_compressed_text_that_the_server_calls_gzip_encoded_is_read(web, name, ranges):
+    frame = table(60_000)  # longer than the range of one request
+    web.files[f"/{name}"] = gzip.compress(frame.to_csv(index=False).encode(), 1)
+    web.encoding, web.ranges = "gzip", ranges
+    assert np.allclose(rows_of(sb.read_chunks(f"{web.url}/{name}")), frame, rtol=1e-12)
+
+
 @pytest.mark.parametrize("fault", ["failing", "breaking"])
 @pytest.mark.parametrize("name", ["a.parquet", "a.csv"])
 def test_answers_that_fail_or_break_off_are_asked_for_again(web, name, fault):
