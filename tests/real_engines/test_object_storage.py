@@ -348,6 +348,12 @@ def test_a_bucket_and_a_key_that_are_not_there_are_named(store, tmp_path):
     assert refused("info", f"s3://{BUCKET}/a.csv") == missing
 
 
+def test_a_bucket_is_not_a_model(store):
+    with pytest.raises(IsADirectoryError, match=f"s3://{BUCKET} is a folder: give the name of a file"):
+        sb.load(f"s3://{BUCKET}")
+    assert f"Error: s3://{BUCKET} is a folder" in refused("info", f"s3://{BUCKET}")
+
+
 # -- the command line
 
 

@@ -169,6 +169,8 @@ class ArrowStore(Store):
             yield found.path.removeprefix(f"{self._base}/"), found.is_file
 
     def opened(self, path: str) -> Opened:
+        if not path:  # a bucket, which pyarrow refuses by another error
+            raise FileNotFoundError(self._base)
         file = self._fs.open_input_file(self._at(path))
         known = {name.lower(): value.decode() for name, value in (_metadata(file) or {}).items()}
         try:
