@@ -305,6 +305,15 @@ def test_a_large_file_is_uploaded_as_it_is(store):
     assert got(store, "large.bin") == content
 
 
+def test_processes_may_end_as_soon_as_a_text_is_open(store):
+    path = put(store, "a.csv", in_bytes(table(), "a.csv"))
+    script = "import sys, silverbirch as sb; sb.read_chunks([sys.argv[1], sys.argv[1]])"
+    for _ in range(3):  # together, because a busy machine is what keeps a thread from its end
+        arguments = [sys.executable, "-c", script, path]
+        processes = [subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True) for _ in range(4)]
+        assert [(process.communicate(timeout=300)[1], process.returncode) for process in processes] == [("", 0)] * 4
+
+
 # -- who may
 
 
