@@ -14,12 +14,13 @@ class WebServer:
     breaking : so many of the next answers end after half of the bytes
     statuses : the status of a path, in place of its file
     query : what must follow the question mark; None for anything
+    encoding : the Content-Encoding that all answers claim; None for none
     delay : the seconds before each answer
     sent : the bytes of all files that were sent
     """
 
     def __init__(self):
-        self.files, self.statuses, self.query = {}, {}, None
+        self.files, self.statuses, self.query, self.encoding = {}, {}, None, None
         self.ranges, self.failing, self.breaking, self.delay, self.sent = True, 0, 0, 0, 0
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Request, self))
         self.url = f"http://127.0.0.1:{self._server.server_port}"
@@ -55,6 +56,8 @@ class WebServer:
             request.send_response(200)
         request.send_header("ETag", f'"{hash(content)}"')
         request.send_header("Content-Length", str(len(part)))
+        if self.encoding is not None:
+            request.send_header("Content-Encoding", self.encoding)
         request.end_headers()
         breaks = self.breaking > 0 and len(part) > 1
         if breaks:

@@ -124,6 +124,13 @@ def test_no_object_is_read_in_place_of_one_with_two_slashes(store):
     assert len(rows_of(sb.read_chunks(f"s3://{BUCKET}/dd/b.csv"))) == 30
 
 
+def test_no_object_is_read_in_place_of_one_that_begins_with_a_slash(store):
+    put(store, "b.csv", in_bytes(table(30), "a.csv"))
+    put(store, "/b.csv", in_bytes(table(10), "a.csv"))
+    with pytest.raises(ValueError, match=f"s3://{BUCKET}//b.csv has an empty name between two slashes"):
+        sb.read_chunks(f"s3://{BUCKET}")
+
+
 def test_the_query_of_a_path_names_the_server(store, port, monkeypatch):
     put(store, "rows/a.parquet", in_bytes(table(), "a.parquet"))
     for name in ("AWS_ENDPOINT_URL", "AWS_DEFAULT_REGION"):
@@ -298,6 +305,15 @@ def test_a_large_file_is_uploaded_as_it_is(store):
     assert got(store, "large.bin") == content
 
 
+def test_processes_may_end_as_soon_as_a_text_is_open(store):
+    path = put(store, "a.csv", in_bytes(table(), "a.csv"))
+    script = "import sys, silverbirch as sb; sb.read_chunks([sys.argv[1], sys.argv[1]])"
+    for _ in range(3):  # together, because a busy machine is what keeps a thread from its end
+        arguments = [sys.executable, "-c", script, path]
+        processes = [subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True) for _ in range(4)]
+        assert [(process.communicate(timeout=300)[1], process.returncode) for process in processes] == [("", 0)] * 4
+
+
 # -- who may
 
 
@@ -339,6 +355,12 @@ def test_a_bucket_and_a_key_that_are_not_there_are_named(store, tmp_path):
     missing = f"Error: s3://{BUCKET}/a.csv: there is no such file or folder"
     assert refused("cluster", f"s3://{BUCKET}/a.csv", "-k", 3) == missing
     assert refused("info", f"s3://{BUCKET}/a.csv") == missing
+
+
+def test_a_bucket_is_not_a_model(store):
+    with pytest.raises(IsADirectoryError, match=f"s3://{BUCKET} is a folder: give the name of a file"):
+        sb.load(f"s3://{BUCKET}")
+    assert f"Error: s3://{BUCKET} is a folder" in refused("info", f"s3://{BUCKET}")
 
 
 # -- the command line

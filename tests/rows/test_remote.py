@@ -124,6 +124,7 @@ def test_options_stay_with_all_paths_of_a_folder():
     ("s3:///a.csv", "names no bucket or host"),
     ("https:///a.csv", "names no bucket or host"),
     ("s3://key:secret@bucket/a.csv", r"^s3://…@bucket has a password in it"),
+    ("https://secret@host/a.csv", r"^https://…@host has a password in it"),
 ])  # fmt: skip
 def test_a_path_without_a_bucket_or_with_a_password_is_refused(text, message):
     with pytest.raises(ValueError, match=message) as error:
@@ -259,6 +260,15 @@ def test_a_server_without_ranges_sends_the_file_once(web, name):
     assert web.sent == sent
 
 
+@pytest.mark.parametrize("ranges", [True, False])
+@pytest.mark.parametrize("name", ["a.csv.gz", "a.csv"])
+def test_a_compressed_text_that_the_server_calls_gzip_encoded_is_read(web, name, ranges):
+    frame = table(60_000)  # longer than the range of one request
+    web.files[f"/{name}"] = gzip.compress(frame.to_csv(index=False).encode(), 1)
+    web.encoding, web.ranges = "gzip", ranges
+    assert np.allclose(rows_of(sb.read_chunks(f"{web.url}/{name}")), frame, rtol=1e-12)
+
+
 @pytest.mark.parametrize("fault", ["failing", "breaking"])
 @pytest.mark.parametrize("name", ["a.parquet", "a.csv"])
 def test_answers_that_fail_or_break_off_are_asked_for_again(web, name, fault):
@@ -364,7 +374,7 @@ def test_an_empty_folder_and_a_missing_file_are_named(memory):
     memory.pipe("/rows/notes.txt", b"x")
     with pytest.raises(FileNotFoundError, match="memory://rows: there are no files in this folder that can be read"):
         sb.read_chunks("memory://rows")
-    for given in ("memory://rows/a.csv", "memory://rows/*.csv", "memory://nowhere/*/a.csv"):
+    for given in ("memory://rows/a.csv", "memory://rows/*.csv", "memory://nowhere/*/a.csv", "memory://my own rows"):
         with pytest.raises(FileNotFoundError, match="there is no such file or folder"):
             sb.read_chunks(given)
 

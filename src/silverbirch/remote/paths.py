@@ -123,7 +123,7 @@ class RemotePath(os.PathLike[str]):
         rest, self._query = _without_options(rest, self.scheme)
         host, _, path = rest.partition("/")
         user, _, address = host.rpartition("@")
-        if ":" in user:
+        if ":" in user or (user and self.scheme in HTTP):  # where a token stands alone
             raise ValueError(
                 f"{self.scheme}://…@{address} has a password in it, which messages and records would show: give it by "
                 "the environment or a file of credentials"

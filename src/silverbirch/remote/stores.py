@@ -166,9 +166,11 @@ class ArrowStore(Store):
     def below(self, path: str, *, recursive: bool) -> Iterator[tuple[str, bool]]:
         selector = needed("pyarrow.fs", "").FileSelector(self._at(path), recursive=recursive)
         for found in self._fs.get_file_info(selector):
-            yield found.path[len(self._base) :].lstrip("/"), found.is_file
+            yield found.path.removeprefix(f"{self._base}/"), found.is_file
 
     def opened(self, path: str) -> Opened:
+        if not path:  # a bucket, which pyarrow refuses by another error
+            raise FileNotFoundError(self._base)
         file = self._fs.open_input_file(self._at(path))
         known = {name.lower(): value.decode() for name, value in (_metadata(file) or {}).items()}
         try:
@@ -285,18 +287,16 @@ class HttpStore(Store):
         self._root = root
         aiohttp = needed("aiohttp", root.partition("://")[0])
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS, sock_read=_REQUEST_SECONDS)
-        self._fs = fsspec.filesystem("http", client_kwargs={"timeout": timeout, "trust_env": True})
+        # The bytes as they are stored: a server may call a .gz file gzip-encoded, and ranges of it cannot be unpacked.
+        session = {"timeout": timeout, "trust_env": True, "auto_decompress": False}
+        self._fs = fsspec.filesystem("http", headers={"Accept-Encoding": "identity"}, client_kwargs=session)
 
     def _get(self, path: str, first: int, last: int) -> tuple[int, Any, bytes]:
         """The status, the headers and the bytes from `first` to `last`; no bytes from a server without ranges."""
 
         async def get() -> tuple[int, Any, bytes]:
             session = await self._fs.set_session()
-            headers = {
-                **self._fs.kwargs.get("headers", {}),
-                "Range": f"bytes={first}-{last}",
-                "Accept-Encoding": "identity",
-            }
+            headers = {**self._fs.kwargs["headers"], "Range": f"bytes={first}-{last}"}
             async with session.get(self._fs.encode_url(f"{self._root}/{path}"), headers=headers) as answer:
                 if answer.status != 416:  # an empty file has no range
                     answer.raise_for_status()

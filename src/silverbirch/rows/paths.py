@@ -133,6 +133,7 @@ def _reads_like_text(given: str | os.PathLike[str]) -> bool:
         isinstance(given, str)
         and len(given.split()) > 1
         and not given.startswith(("/", "./", "../", "~", os.sep))
+        and not (is_remote(given) or is_file_address(given))
         and _suffix(given) is None
     )
 

@@ -89,7 +89,6 @@ class ReadAhead:
 def _close_all() -> None:
     for reader in list(_readers):
         reader.close()
-    if failed := list(_failed):
-        for text in failed:
-            text.wait_for_end()
-        time.sleep(0.2)  # for the thread to return to Arrow
+    for text in list(_failed):
+        text.wait_for_end()
+    time.sleep(0.2)  # for the threads to return to Arrow, also those of readers that were closed just now
