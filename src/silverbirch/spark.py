@@ -6,16 +6,16 @@ from __future__ import annotations
 
 import copy
 import os
-import re
 from collections.abc import Sequence
 from typing import Any, Self
 
+import numpy as np
 from sklearn.pipeline import Pipeline
 
 from . import estimator
 from .checks import Floats
 from .engines.job import fitted
-from .engines.spark import Partitions, labels, store_bytes, stored_bytes
+from .engines.spark import Partitions, labels, store_bytes, stored_bytes, whole_columns
 from .engines.work import Reading, packed_model
 from .features import ClusterFeatures
 from .model import AggregateModel
@@ -26,6 +26,7 @@ from .pipeline.preparation import Preparation
 from .pipeline.provenance import RunState
 from .pipeline.transformer import prepared_model
 from .storage import container
+from .wording import in_python, spelled_in_task
 
 from pyspark import keyword_only
 from pyspark.ml import Estimator, Model
@@ -124,29 +125,44 @@ def aggregate(
         refine=refine,
     )
     parts = Partitions(frame, [featuresCol] if inputCols is None else inputCols, weightCol)
-    fitted(model, Reading(parts.arguments, Preparation(missing, scale)), parts.run)
+    _fitted(model, parts, Preparation(missing, scale))
     return model.features_
+
+
+def _fitted(model: AggregateModel, parts: Partitions, preparation: Preparation) -> tuple[RunState, Counts]:
+    """Fits the model to the rows. Errors name parameters as they are called here."""
+    with spelled_in_task(_spelling):
+        return fitted(model, Reading(parts.arguments, preparation), parts.run)
+
+
+def _spelling(name: str, *value: Any) -> str:
+    return in_python("weightCol" if name == "weight_column" else name, *value)
+
+
+def _param(name: str, doc: str) -> Param[Any]:
+    """A parameter. Numbers of numpy become Python's, which a stored stage can hold."""
+    return Param(Params._dummy(), name, doc, lambda value: value.item() if isinstance(value, np.generic) else value)
 
 
 class _BetulaParams(HasInputCols, HasFeaturesCol, HasPredictionCol, HasWeightCol):
     """The parameters of `silverbirch.Betula`, and the columns of a data frame."""
 
-    n_clusters: Any = Param(Params._dummy(), "n_clusters", "cut the dendrogram into this many clusters")
-    distance_threshold: Any = Param(Params._dummy(), "distance_threshold", "cut the dendrogram at this height")
-    linkage: Any = Param(Params._dummy(), "linkage", "the linkage, such as ward")
-    metric: Any = Param(Params._dummy(), "metric", "euclidean, cosine or correlation")
-    projection: Any = Param(Params._dummy(), "projection", "project the rows to this many columns")
-    max_leaves: Any = Param(Params._dummy(), "max_leaves", "the largest number of cluster features")
-    max_memory: Any = Param(Params._dummy(), "max_memory", "bytes for each tree")
-    threshold: Any = Param(Params._dummy(), "threshold", "the size up to which a feature absorbs rows")
-    distance: Any = Param(Params._dummy(), "distance", "the CF distance by which a row descends the tree")
-    absorption: Any = Param(Params._dummy(), "absorption", "which size of a feature the threshold bounds")
-    mode: Any = Param(Params._dummy(), "mode", "how the linkage treats cluster features")
-    algorithm: Any = Param(Params._dummy(), "algorithm", "the algorithm of the linkage")
-    refine: Any = Param(Params._dummy(), "refine", "more passes over the rows, which improve the features")
-    n_jobs: Any = Param(Params._dummy(), "n_jobs", "threads of the driver, for the clustering")
-    missing: Any = Param(Params._dummy(), "missing", "rows with a missing value: error, drop, or mean (fill)")
-    scale: Any = Param(Params._dummy(), "scale", "none, standard or minmax")
+    n_clusters: Any = _param("n_clusters", "cut the dendrogram into this many clusters")
+    distance_threshold: Any = _param("distance_threshold", "cut the dendrogram at this height")
+    linkage: Any = _param("linkage", "the linkage, such as ward")
+    metric: Any = _param("metric", "euclidean, cosine or correlation")
+    projection: Any = _param("projection", "project the rows to this many columns")
+    max_leaves: Any = _param("max_leaves", "the largest number of cluster features")
+    max_memory: Any = _param("max_memory", "bytes for each tree")
+    threshold: Any = _param("threshold", "the size up to which a feature absorbs rows")
+    distance: Any = _param("distance", "the CF distance by which a row descends the tree")
+    absorption: Any = _param("absorption", "which size of a feature the threshold bounds")
+    mode: Any = _param("mode", "how the linkage treats cluster features")
+    algorithm: Any = _param("algorithm", "the algorithm of the linkage")
+    refine: Any = _param("refine", "more passes over the rows, which improve the features")
+    n_jobs: Any = _param("n_jobs", "threads of the driver, for the clustering")
+    missing: Any = _param("missing", "rows with a missing value: error, drop, or mean (fill)")
+    scale: Any = _param("scale", "none, standard or minmax")
 
     def __init__(self) -> None:
         super().__init__()
@@ -179,7 +195,7 @@ class _BetulaParams(HasInputCols, HasFeaturesCol, HasPredictionCol, HasWeightCol
 
     def setInputCols(self, value: Sequence[str]) -> Self:
         """Sets the columns to cluster."""
-        return self._set(inputCols=list(value))
+        return self._set(inputCols=value)
 
     def setFeaturesCol(self, value: str) -> Self:
         """Sets the column of vectors or arrays, which is used if there are no input columns."""
@@ -271,8 +287,7 @@ class Betula(Estimator, _BetulaParams, DefaultParamsReadable, DefaultParamsWrita
         own = {name: self.getOrDefault(name) for name in _OWN}
         local = estimator.Betula(**{name: value for name, value in own.items() if name not in ("missing", "scale")})
         parts = Partitions(dataset, self._columns(), self._weight())
-        reading = Reading(parts.arguments, Preparation(own["missing"], own["scale"]))
-        state, counts = fitted(local, reading, parts.run)
+        state, counts = _fitted(local, parts, Preparation(own["missing"], own["scale"]))
         local._cluster_now()
         return self._copyValues(BetulaModel(local, state, dict(vars(counts))))
 
@@ -376,17 +391,5 @@ class _Reader(MLReader[Any]):
         how = model._state.preparation
         model._set(missing=how.missing, scale=how.scale)
         if model._state.columns is not None:
-            model._set(inputCols=_whole(model._state.columns))
+            model._set(inputCols=whole_columns(model._state.columns))
         return model
-
-
-def _whole(names: Sequence[str]) -> list[str]:
-    """The columns of a data frame: "e[0]", "e[1]", … are the column "e" of arrays."""
-    found: dict[str, list[str]] = {}
-    for name in names:
-        found.setdefault(re.sub(r"\[\d+\]$", "", name), []).append(name)
-    return [
-        column
-        for whole, parts in found.items()
-        for column in ([whole] if parts == [f"{whole}[{i}]" for i in range(len(parts))] else parts)
-    ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import re
 import secrets
 import signal
 import sys
@@ -63,6 +64,8 @@ class Partitions:
 
     def __init__(self, frame: DataFrame, columns: Sequence[str], weight: str | None = None) -> None:
         _check_frame(frame)
+        if isinstance(columns, str):
+            raise TypeError(f"inputCols={columns!r} is a text: pass a list of names")
         self.columns, self.weight = list(columns), weight
         if not self.columns:
             raise ValueError("inputCols is empty: name at least one column, or leave it out for featuresCol")
@@ -189,18 +192,17 @@ def labels(frame: DataFrame, columns: Sequence[str], model: bytes, prediction: s
     ]:
         raise ValueError(f"the data frame has a column {same[0]!r} already: choose another predictionCol")
     state = unpacked_model(model)[1]
-    names = state.to_read
-    if names is not None and set(names) <= set(frame.columns):  # "e[0]" may be a column, or a part of arrays "e"
-        columns = names
-    if missing := [name for name in columns if name not in frame.columns]:
-        raise ValueError(f"the data frame has no column {missing[0]!r}: the model is of {', '.join(columns)}")
+    names = {name: name for name in columns} if state.to_read is None else _read_as(state.to_read, columns, frame)
+    if missing := [name for name in names if name not in frame.columns]:
+        raise ValueError(f"the data frame has no column {missing[0]!r}: the model is of {', '.join(names.values())}")
+    columns = list(names)
     times = (DatetimeType, DayTimeIntervalType) if state.times else ()
     arrays, own = {name: _as_numbers(frame, name, times) for name in columns}, len(frame.columns)
     vectors = [name for name in columns if isinstance(frame.schema[name].dataType, VectorUDT)]
     wide = frame.select("*", *(arrays[name] for name in vectors))
     wide = wide.toDF(*_plain(wide.columns))
-    places = {name: frame.columns.index(name) for name in columns}
-    places |= {name: number for number, name in enumerate(vectors, own)}
+    places = {names[name]: frame.columns.index(name) for name in columns}
+    places |= {names[name]: number for number, name in enumerate(vectors, own)}
     schema = StructType([*frame.schema.fields, StructField(prediction, IntegerType())])
 
     def labelled_batches(batches):  # type: ignore[no-untyped-def]
@@ -208,6 +210,30 @@ def labels(frame: DataFrame, columns: Sequence[str], model: bytes, prediction: s
 
     with _own_errors():
         return wide.mapInArrow(labelled_batches, schema)
+
+
+def _read_as(of_model: Sequence[str], columns: Sequence[str], frame: DataFrame) -> dict[str, str]:
+    """The columns of the data frame to read for a model, each with the name that the model has for it."""
+    own = whole_columns(of_model)  # "e[0]" may be a column, or a part of arrays "e"
+    if set(columns) in (set(own), set(of_model)):
+        found = of_model if set(of_model) <= set(frame.columns) else columns
+        return {name: name for name in found}
+    for known in (own, of_model):
+        if len(columns) == len(known):  # other columns are chosen in their place, in the same order
+            return dict(zip(columns, known, strict=True))
+    raise ValueError(f"the model is of {', '.join(own)}: choose {len(own)} columns in their place, not {len(columns)}")
+
+
+def whole_columns(names: Sequence[str]) -> list[str]:
+    """The columns of a data frame: "e[0]", "e[1]", … are the column "e" of arrays."""
+    found: dict[str, list[str]] = {}
+    for name in names:
+        found.setdefault(re.sub(r"\[\d+\]$", "", name), []).append(name)
+    return [
+        column
+        for whole, parts in found.items()
+        for column in ([whole] if parts == [f"{whole}[{i}]" for i in range(len(parts))] else parts)
+    ]
 
 
 def store_bytes(session: SparkSession, path: str, data: bytes, *, overwrite: bool = False) -> None:
@@ -333,7 +359,8 @@ def _merged(work: Work, table: Any) -> Any:
 
     table = table.sort_by("number")
     number = table["number"][0].as_py() // FAN_IN
-    return pa.Table.from_batches([_sent(number, work.merged(table["data"].to_pylist()))])
+    merged = pa.Table.from_batches([_sent(number, work.merged(table["data"].to_pylist()))])
+    return merged.cast(table.schema)  # large_binary, if Spark is set to useLargeVarTypes
 
 
 def _sent(number: int, data: bytes) -> Any:
