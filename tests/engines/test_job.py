@@ -291,7 +291,7 @@ def test_parts_of_parquet_with_a_shared_minmax_preparation_merge(tmp_path):
 def test_partitions_with_different_columns_are_refused_with_both_names():
     frame = pd.DataFrame(random_rows(20, 3), columns=NAMES)
     for how in (Preparation(), Preparation(scale="standard")):
-        with pytest.raises(ValueError, match="has the columns x, y, z, another one x, z, y"):
+        with pytest.raises(ValueError, match="has the columns x, y, z, another one the columns x, z, y"):
             model_of([frame, frame[["x", "z", "y"]]], preparation=how)
 
 

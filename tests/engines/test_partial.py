@@ -234,18 +234,18 @@ def test_counts_of_parts_add_up():
 @pytest.mark.parametrize(
     ("columns", "text"),
     [
-        (Columns(3, ("x", "y", "w")), "x, y, w"),
-        (Columns(3, ("y", "x", "z")), "y, x, z"),
-        (Columns(2, ("x", "y")), "x, y"),
+        (Columns(3, ("x", "y", "w")), "the columns x, y, w"),
+        (Columns(3, ("y", "x", "z")), "the columns y, x, z"),
+        (Columns(2, ("x", "y")), "the columns x, y"),
         (Columns(3), "3 columns without names"),
-        (Columns(10, tuple("abcdefghij")), "a, b, c, d, e, f, g and 3 more"),
+        (Columns(10, tuple("abcdefghij")), "the columns a, b, c, d, e, f, g and 3 more"),
     ],
 )
 def test_parts_with_different_columns_are_refused_with_both_names(columns, text):
     rows = Counts(rows=1)
     parts = [Partial(), Partial(Columns(3, NAMES), rows), Partial(), Partial(columns, rows)]
     for merged in (counted_together, merged_by_leaf, lambda parts: merged_in_tree(parts, sb.CFTree())):
-        with pytest.raises(ValueError, match=f"has the columns x, y, z, another one {text}: all need the same"):
+        with pytest.raises(ValueError, match=f"has the columns x, y, z, another one {text}: all need the same columns"):
             merged(parts)
 
 

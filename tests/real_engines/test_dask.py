@@ -774,7 +774,7 @@ WRONG = {
     "different columns": (
         lambda m: m.fit([delayed(FRAME), delayed(FRAME[["z", "y", "x"]])]),
         ValueError,
-        "has the columns x, y, z, another one z, y, x",
+        "has the columns x, y, z, another one the columns z, y, x",
     ),
     "1-D": (lambda m: m.fit(array()[:, 0]), ValueError, "X is 1-D: rows need a 2-D array"),
     "weights of other partitions": (
@@ -814,7 +814,7 @@ WRONG = {
     "a key in no item": (
         lambda m: m.fit(db.from_sequence([{"x": 1.0, "y": 2.0}, {"x": 3.0}], npartitions=2)),
         ValueError,
-        r"has the columns x, y, another one x: all need the same; .*to_dataframe\(meta=…\)",
+        r"has the columns x, y, another one the columns x: all need the same columns; .*to_dataframe\(meta=…\)",
     ),
     "an item that is no dictionary": (
         lambda m: m.fit(db.from_sequence([{"x": 1.0}, None], npartitions=1)),

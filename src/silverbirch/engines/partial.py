@@ -41,7 +41,8 @@ class Columns:
     def __str__(self) -> str:
         if self.names is None:
             return f"{self.count} columns without names"
-        return ", ".join(self.names) if self.count <= 8 else f"{', '.join(self.names[:7])} and {self.count - 7} more"
+        shown = self.names if self.count <= 8 else self.names[:7]
+        return f"the columns {', '.join(shown)}" + (f" and {self.count - 7} more" if len(shown) < self.count else "")
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,7 @@ def counted_together(parts: Sequence[Partial]) -> Partial:
         if part.columns is not None and part.columns != with_rows[0].columns:
             remedy = "" if part.columns.names is None else "; a bag of dictionaries gets them by to_dataframe(meta=…)"
             raise ValueError(
-                f"one partition has the columns {with_rows[0].columns}, another one {part.columns}: all need the same"
+                f"one partition has {with_rows[0].columns}, another one {part.columns}: all need the same columns"
                 + remedy
             )
     numbers = [asdict(part.counts).values() for part in parts]

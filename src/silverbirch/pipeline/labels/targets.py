@@ -116,8 +116,8 @@ class LabelFolder(LabelTarget):
             path = self.folder / below.with_name(below.name + self.suffix)
             if path in found:
                 raise ValueError(
-                    f"the labels of {found[path]} and of {name} would both be {path}: give one folder that holds all "
-                    f"input files, or {_SINGLE}"
+                    f"the labels of {found[path]} and of {name} would both be {path}: rename one, or give one folder "
+                    f"that holds all input files, or {_SINGLE}"
                 )
             found[path] = name
         return list(found)
