@@ -21,7 +21,7 @@ from silverbirch.rows import RowSource
 
 from . import costs
 
-SMALL = 8  # bytes of a message that is all overhead
+SMALL = 8  # bytes that take no time to move
 
 
 @contextlib.contextmanager
@@ -48,15 +48,21 @@ def measure(options: Namespace) -> Iterator[Row]:
 
 
 def transfers(client: Any, large: int) -> Iterator[Row]:
-    """The time until a task has used the result of another one, made by the same worker or by the other one."""
+    """The seconds of a task in a chain of tasks, each of which takes the result of the one before and passes it on.
+
+    The chain stays on one worker, or every task is the other worker's. A single task would tell little: the time until
+    Dask has started one varies by more than the move of a few bytes takes.
+    """
     here, there = client.scheduler_info()["workers"]
-    for size in (SMALL, large):
-        for name, user in (("stays", here), ("moves", there)):
-            made = client.submit(os.urandom, size, workers=[here], pure=False)
-            made.result() if size == SMALL else _wait(made)
+    for size, tasks in ((SMALL, 200), (large, 10)):
+        for name, turns in (("stays", (here, here)), ("moves", (there, here))):
+            last = client.submit(os.urandom, size, workers=[here], pure=False)
+            _wait(last)
             begin = time.perf_counter()
-            client.submit(len, made, workers=[user], pure=False).result()
-            yield {"cost": name, "bytes": size, "seconds": time.perf_counter() - begin}
+            for task in range(tasks):
+                last = client.submit(bytes, last, workers=[turns[task % 2]], pure=False)
+            _wait(last)
+            yield {"cost": name, "bytes": size, "tasks": tasks, "seconds": (time.perf_counter() - begin) / tasks}
 
 
 def _wait(futures: Any) -> None:

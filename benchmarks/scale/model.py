@@ -41,7 +41,7 @@ class Costs:
     open_model: float  # unpack it and build its index
     take: float  # the client makes features the leaves of a model
     linkage: float
-    message: float  # to move the result of a task to another worker, whatever its size
+    next_task: float  # from a task to the next one, on another worker: all that does not grow with the bytes
     bytes_a_second: float
     partition: float  # the scheduler's time for a partition, in each pass
 
@@ -66,23 +66,24 @@ class Costs:
             open_model=slower("unpack model") + slower("index"),
             take=slower("take"),
             linkage=slower("linkage"),
-            message=max(0.0, _moved(rows, "moves", SMALL) - _moved(rows, "stays", SMALL)),
+            next_task=in_chain(rows, "moves", SMALL),
             bytes_a_second=_bytes_a_second(rows),
             partition=_a_partition(rows),
         )
 
     def sent(self, size: float) -> float:
         """The seconds to send so many bytes."""
-        return self.message + size / self.bytes_a_second
+        return self.next_task + size / self.bytes_a_second
 
 
-def _moved(rows: list[Row], cost: str, size: int) -> float:
+def in_chain(rows: list[Row], cost: str, size: int) -> float:
+    """The seconds of a task in a chain whose results of so many bytes move from worker to worker, or stay."""
     return median_of([row for row in rows if row.get("bytes") == size], cost)
 
 
 def _bytes_a_second(rows: list[Row]) -> float:
     large = max(row["bytes"] for row in rows if row.get("cost") == "moves")
-    return (large - SMALL) / max(1e-9, _moved(rows, "moves", large) - _moved(rows, "moves", SMALL))
+    return (large - SMALL) / max(1e-9, in_chain(rows, "moves", large) - in_chain(rows, "moves", SMALL))
 
 
 def largest_graph(rows: list[Row]) -> list[Row]:
@@ -109,7 +110,7 @@ def partitions_of(workers: int, rows: int, partition: int) -> int:
 
 def spread(costs: Costs, workers: int, size: float) -> float:
     """To the scheduler, to a first worker, and from there to every other one."""
-    return 3 * costs.message + (1 + workers) * size / costs.bytes_a_second
+    return 3 * costs.next_task + (1 + workers) * size / costs.bytes_a_second
 
 
 def fit(costs: Costs, workers: int, rows: int = PARTITION, partition: int = PARTITION) -> Terms:

@@ -13,6 +13,7 @@ from benchmarks.studies import merge_quality
 from silverbirch.engines.job import FAN_IN
 
 from . import model
+from .cluster import SMALL
 from .costs import DATA, median_of
 from .model import Costs
 
@@ -116,8 +117,9 @@ def between(rows: list[Row], costs: Costs) -> str:
     (found,) = [row for row in rows if row.get("cost") == "broadcast"]
     own = statistics.median(row["cpu"] / row["partitions"] for row in model.largest_graph(rows))
     lines = [
-        ["move the result of a task to another worker: each message", f"{1e3 * costs.message:.1f} ms"],
-        ["the same: bytes a second", f"{costs.bytes_a_second / 1e6:,.0f} MB/s"],
+        ["from a task to the next one on another worker", f"{1e3 * costs.next_task:.1f} ms"],
+        ["the same on one worker", f"{1e3 * model.in_chain(rows, 'stays', SMALL):.1f} ms"],
+        ["bytes a second between two workers", f"{costs.bytes_a_second / 1e6:,.0f} MB/s"],
         ["a partition without work, in each pass, with two workers", f"{1e3 * costs.partition:.2f} ms"],
         ["of this, CPU time of the scheduler and the client", f"{1e3 * own:.2f} ms"],
         [
@@ -190,7 +192,7 @@ def symbols(costs: Costs) -> str:
         ],
         ["o", "pack the model, unpack it and build its index", f"{1e3 * (costs.pack_model + costs.open_model):.0f} ms"],
         ["z", "the client: leaves of the model and linkage", f"{1e3 * (costs.take + costs.linkage):.0f} ms"],
-        ["λ", "a message", f"{1e3 * costs.message:.1f} ms"],
+        ["λ", "from a task to the next one on another worker", f"{1e3 * costs.next_task:.1f} ms"],
         ["B", "bytes a second", f"{costs.bytes_a_second / 1e6:,.0f} MB/s"],
         ["σ", "a partition without work in a pass", f"{1e3 * costs.partition:.2f} ms"],
     ]

@@ -28,7 +28,7 @@ ROUND = model.Costs(
     open_model=0.2,
     take=0.5,
     linkage=1.5,
-    message=0.01,
+    next_task=0.01,
     bytes_a_second=1e8,
     partition=0.001,
 )
