@@ -6,12 +6,23 @@ import time
 import boto3
 import dask
 import pytest
+from distributed import Client, LocalCluster
 
 from object_store import BUCKET, ask, free_port
 
 # A LocalCluster looks for a lost worker again after this time, by default 15 seconds. If a test has just killed the one
 # that replaced it, the cluster gives its place up, and the next tests wait for a worker that never comes.
 dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"})
+
+
+@pytest.fixture(scope="module")
+def client():
+    """A cluster of two worker processes."""
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
 
 
 @pytest.fixture(scope="session")

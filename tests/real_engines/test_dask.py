@@ -1,11 +1,6 @@
 """Dask collections of every kind give the same model, and a label for every row, lazily."""
 
-import doctest
-import inspect
-import pickle
-import re
 import warnings
-from pathlib import Path
 
 import dask
 import dask.array as da
@@ -13,118 +8,35 @@ import dask.bag as db
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 import scipy.sparse
-import sklearn
 from dask import delayed
-from distributed import Client, LocalCluster
-from sklearn.base import clone
+from distributed import Client
 from sklearn.metrics import adjusted_rand_score
 
 import silverbirch as sb
 import silverbirch.dask as sd
-from commands import done
+from dask_rows import (
+    FORMS,
+    FRAME,
+    NAMES,
+    NAN,
+    OPTIONS,
+    PIECES,
+    SPARSE,
+    SPARSE_CHUNKS,
+    WEIGHT,
+    X,
+    array,
+    filtered,
+    frame,
+    in_memory,
+    rows_for,
+    saved,
+    unknown_divisions,
+)
 from silverbirch.engines.dask import Partitions
-from silverbirch.pipeline.labels import LEFT_OUT
-from trees import assert_holds, assert_same_bits, gaussian_clusters
-
-NAMES = list("xyz")
-X = gaussian_clusters(800, 3)
-FRAME = pd.DataFrame(X, columns=NAMES)
-WEIGHT = np.random.default_rng(0).integers(0, 4, 800).astype(float)
-PIECES = [slice(begin, begin + 100) for begin in range(0, 800, 100)]
-OPTIONS = {"n_clusters": 10, "max_leaves": 60}
-
-
-def array(rows=X, chunks=(100, 3)):
-    return da.from_array(rows, chunks=chunks)
-
-
-def frame(rows=FRAME):
-    return dd.from_pandas(rows, npartitions=8)
-
-
-def unknown_divisions(rows):
-    return dd.from_delayed([delayed(rows.iloc[piece]) for piece in PIECES])
-
-
-def filtered(rows):
-    """The same rows, but Dask does not know how many there are in a block."""
-    rows = da.from_array(rows, chunks=(100, *rows.shape[1:]))
-    found = rows[rows.map_blocks(np.isfinite, dtype=bool).reshape(len(rows), -1).all(axis=1)]
-    assert np.isnan(found.shape[0])
-    return found
-
-
-def parquet(folder):
-    for number, piece in enumerate(PIECES):
-        FRAME[piece].to_parquet(folder / f"{number}.parquet", index=False)
-    return [folder / f"{number}.parquet" for number in range(8)]
-
-
-# The rows, and the weights with the same partitions.
-FORMS = {
-    "array": lambda folder: (array(), da.from_array(WEIGHT, chunks=100)),
-    "array in columns": lambda folder: (array(chunks=(100, 2)), da.from_array(WEIGHT, chunks=350)),
-    "array of unknown chunks": lambda folder: (filtered(X), filtered(WEIGHT)),
-    "frame": lambda folder: (frame(), frame(pd.DataFrame({"w": WEIGHT})).w),
-    "frame of unknown divisions": lambda folder: (
-        unknown_divisions(FRAME),
-        unknown_divisions(pd.DataFrame({"w": WEIGHT})).w,
-    ),
-    "frame and array": lambda folder: (frame(), da.from_array(WEIGHT, chunks=100)),
-    "bag of lists": lambda folder: (
-        db.from_sequence(X.tolist(), npartitions=8),
-        db.from_sequence(WEIGHT.tolist(), npartitions=8),
-    ),
-    "bag of dictionaries": lambda folder: (
-        db.from_sequence(FRAME.to_dict("records"), npartitions=8),
-        [delayed(WEIGHT[piece]) for piece in PIECES],
-    ),
-    "delayed arrays": lambda folder: (
-        [delayed(X[piece]) for piece in PIECES],
-        [delayed(WEIGHT[piece]) for piece in PIECES],
-    ),
-    "delayed frames": lambda folder: (
-        [delayed(FRAME[piece]) for piece in PIECES],
-        [delayed(pd.Series(WEIGHT[piece])) for piece in PIECES],
-    ),
-    "delayed names of files": lambda folder: (
-        [delayed(str(path)) for path in parquet(folder)],
-        da.from_array(WEIGHT, chunks=100),
-    ),
-    "delayed paths": lambda folder: (
-        [delayed(path) for path in parquet(folder)],
-        [delayed(WEIGHT[piece].tolist()) for piece in PIECES],
-    ),
-}
-
-
-def in_memory(result, scheduler="threads"):
-    """What a lazy result holds, as one array."""
-    if isinstance(result, list):
-        return np.concatenate(dask.compute(*result, scheduler=scheduler))
-    return np.asarray(result.compute(scheduler=scheduler))
-
-
-def rows_for(model):
-    """The rows as the local model takes them."""
-    return FRAME if hasattr(model, "feature_names_in_") else X
-
-
-def saved(model, folder):
-    model.save(folder / "model.sb")
-    return (folder / "model.sb").read_bytes()
-
-
-@pytest.fixture(scope="module")
-def client():
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
-        Client(cluster, set_as_default=False) as client,
-    ):
-        yield client
+from trees import assert_holds, assert_same_bits
 
 
 @pytest.fixture(scope="module")
@@ -338,269 +250,12 @@ def test_nothing_is_computed_before_compute():
     assert read == [2]  # only the partitions that are asked for
 
 
-# --- the estimator
-
-
-def test_transform_and_score_are_those_of_the_local_model():
-    for rows in (array(), frame()):
-        model = sd.Betula(**OPTIONS).fit(rows)
-        local, memory = model.to_local(), rows_for(model)
-        np.testing.assert_array_equal(in_memory(model.transform(rows)), local.transform(memory))
-        assert model.score(rows) == pytest.approx(local.score(memory), rel=1e-12)
-    assert list(model.transform(rows).columns) == list(model.get_feature_names_out())
-    delayed_rows = FORMS["delayed arrays"](None)[0]
-    model.fit(delayed_rows)
-    np.testing.assert_array_equal(in_memory(model.transform(delayed_rows)), model.to_local().transform(X))
-
-
-def test_workers_take_one_thread_for_a_task_whatever_n_jobs_is(monkeypatch):
-    monkeypatch.setattr("os.cpu_count", lambda: 64)
-    model = sd.Betula(**OPTIONS, n_jobs=-64).fit(array())
-    local = model.to_local()
-    distances, score = local.transform(X), local.score(X)
-    monkeypatch.setattr("os.cpu_count", lambda: 1)  # a worker with fewer cores, on which n_jobs=-64 is not allowed
-    np.testing.assert_array_equal(in_memory(model.transform(array())), distances)
-    assert model.score(array()) == pytest.approx(score, rel=1e-12)
-
-
-def test_transform_takes_the_paths_that_fit_takes(tmp_path):
-    paths = FORMS["delayed paths"](tmp_path)[0]
-    model = sd.Betula(**OPTIONS).fit(paths)
-    np.testing.assert_array_equal(in_memory(model.transform(paths)), model.to_local().transform(FRAME))
-
-
-def test_distances_stay_lazy_where_scikit_learn_returns_frames():
-    model = sd.Betula(**OPTIONS).fit(array())
-    with sklearn.config_context(transform_output="pandas"):
-        assert isinstance(model.transform(array()), da.Array)
-
-
-def test_fit_predict_and_fit_transform_are_lazy():
-    model = sd.Betula(**OPTIONS)
-    np.testing.assert_array_equal(in_memory(model.fit_predict(array())), model.to_local().predict(X))
-    np.testing.assert_array_equal(in_memory(model.fit_transform(array())), model.to_local().transform(X))
-
-
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {"metric": "cosine"},
-        {"projection": 2},
-        {"linkage": "average"},
-        {"scale": "standard"},
-        {"scale": "minmax", "missing": "mean"},
-        {"refine": 0},
-        {"refine": 2},
-        {"distance_threshold": 5.0, "n_clusters": None},
-    ],
-    ids=str,
-)
-def test_labels_are_those_of_the_local_model_to_the_bit(parameters):
-    rows = X.copy()
-    if parameters.get("missing") == "mean":
-        rows[::9, 1] = np.nan
-        rows[:100, 2] = np.nan  # in a whole partition
-    model = sd.Betula(**OPTIONS | parameters).fit(array(rows))
-    local = model.to_local()
-    np.testing.assert_array_equal(in_memory(model.labels_), local.predict(rows))
-    np.testing.assert_array_equal(in_memory(model.transform(array(rows))), local.transform(rows))
-    assert model.features_.weight.sum() == 800
-
-
-def test_rows_that_are_left_out_have_no_label():
-    rows = X.copy()
-    rows[::9, 1] = np.nan
-    gone = np.isnan(rows).any(axis=1)
-    model = sd.Betula(**OPTIONS, missing="drop").fit(array(rows))
-    assert model.counts_ == {"rows": 800, "dropped": gone.sum(), "filled": 0}
-    assert_holds(model.features_, rows[~gone])
-    labels = in_memory(model.labels_)
-    np.testing.assert_array_equal(labels == LEFT_OUT, gone)
-    np.testing.assert_array_equal(labels[~gone], model.to_local().predict(rows[~gone]))
-    assert model.score(array(rows)) == pytest.approx(model.to_local().score(rows[~gone]), rel=1e-12)
-    with pytest.raises(ValueError, match=r"a value is missing in .*row \d"):
-        model.transform(array(rows)).compute()
-
-    named = sd.Betula(**OPTIONS, missing="drop").fit(frame(pd.DataFrame(rows, columns=NAMES)))
-    series = named.labels_.compute()
-    assert named.labels_.dtype == series.dtype == "Int64"
-    np.testing.assert_array_equal(series.isna(), gone)
-    np.testing.assert_array_equal(series.dropna().astype(int), labels[~gone])
-    listed = db.from_sequence(rows.tolist(), npartitions=8)
-    found = named.fit(listed).labels_.compute(scheduler="threads")
-    assert [label is None for label in found] == gone.tolist()
-
-
-def test_a_key_that_a_dictionary_lacks_is_a_missing_value():
-    rows = X.copy()
-    rows[::100, 1] = rows[5::100, 2] = np.nan  # the first item of each partition, too
-    items = [{name: value for name, value in zip(NAMES, row, strict=True) if value == value} for row in rows.tolist()]
-    lacking = db.from_sequence(items, npartitions=8)
-    found, expected = (sd.Betula(**OPTIONS, missing="mean").fit(some) for some in (lacking, array(rows)))
-    assert found.counts_ == expected.counts_ == {"rows": 800, "dropped": 0, "filled": 16}
-    assert_same_bits(found.features_, expected.features_)
-    assert list(found.feature_names_in_) == NAMES
-    with pytest.raises(ValueError, match=r"^partition \d: column '[yz]' is missing in row"):
-        sd.Betula(**OPTIONS).fit(lacking)
-
-
-@pytest.mark.parametrize("missing", ["error", "drop", "mean"])
-def test_keys_of_dictionaries_may_be_numbers(missing, expected):
-    rows = db.from_sequence([dict(enumerate(row)) for row in X.tolist()], npartitions=8)
-    model = sd.Betula(**OPTIONS, missing=missing).fit(rows)
-    assert_same_bits(model.features_, expected[0].features_)
-    assert list(model.feature_names_in_) == ["0", "1", "2"]
-    np.testing.assert_array_equal(in_memory(model.predict(rows)), in_memory(expected[0].labels_))
-    assert model.score(rows) == expected[0].score(array())
-
-
-@pytest.mark.parametrize("missing", ["error", "drop", "mean"])
-def test_a_chunk_without_any_list_has_missing_rows_for_a_model_without_names(missing):
-    model = sd.Betula(**OPTIONS, missing=missing).fit(array())
-    (labels,) = model.predict([delayed(pa.table({"e": pa.nulls(5, pa.list_(pa.float64()))}))])
-    if missing == "error":
-        with pytest.raises(ValueError, match=r"^partition 0: column 0 is missing in .*row 0"):
-            labels.compute()
-    else:
-        mean = model.to_local().predict(np.full((1, 3), np.nan)) if missing == "mean" else LEFT_OUT
-        np.testing.assert_array_equal(labels.compute(), np.full(5, mean))
-
-
-def test_an_array_is_refused_by_a_model_of_named_columns_before_anything_is_lazy():
-    model = sd.Betula(**OPTIONS).fit(frame())
-    for method in (model.predict, model.transform):
-        with pytest.raises(ValueError, match="without names, and the model has the columns x, y, z: pass a data frame"):
-            method(array())
-
-
-def test_partial_fit_reads_times_as_the_command_did_that_made_the_model(tmp_path):
-    days = pd.DataFrame({"day": pd.date_range("2024-01-01", periods=30).date, "x": np.arange(30.0)})
-    days.to_parquet(tmp_path / "days.parquet", index=False)
-    done("cluster", tmp_path / "days.parquet", "-k", 3, "--times", "--model", tmp_path / "m.sb")
-    model = sd.Betula.load(tmp_path / "m.sb").partial_fit([delayed(str(tmp_path / "days.parquet"))])
-    assert model.tree_.n_points == 60
-
-
-def test_partial_fit_adds_another_collection():
-    model = sd.Betula(**OPTIONS).partial_fit(array(X[:500])).partial_fit(array(X[500:]))
-    assert_holds(model.features_, X)
-    assert model.counts_["rows"] == model.tree_.n_points == 800
-    np.testing.assert_array_equal(in_memory(model.labels_), model.to_local().predict(X[500:]))
-    assert adjusted_rand_score(in_memory(model.predict(array())), sb.Betula(**OPTIONS).fit_predict(X)) == 1
-    assert model.partial_fit().n_clusters_ == 10
-    weighted = sd.Betula(**OPTIONS).fit(array()).partial_fit(array(), sample_weight=da.from_array(WEIGHT, chunks=100))
-    assert weighted.tree_.n_points == 800 + WEIGHT.sum()
-
-
-def test_partial_fit_prepares_rows_by_the_numbers_of_fit():
-    model = sd.Betula(**OPTIONS, scale="minmax").fit(array(X[:500]))
-    shift, factor = X[:500].min(axis=0), 1 / (X[:500].max(axis=0) - X[:500].min(axis=0))
-    assert_holds(model.partial_fit(array(X[500:])).features_, (X - shift) * factor)
-
-
-def test_another_cut_needs_no_pass_over_the_rows():
-    model = sd.Betula(**OPTIONS).fit(array())
-    features = model.features_
-    labels = in_memory(model.recut(n_clusters=4).labels_)
-    assert model.features_ is features
-    np.testing.assert_array_equal(np.unique(labels), range(4))
-    np.testing.assert_array_equal(labels, model.to_local().predict(X))
-    noisy = in_memory(model.recut(method="eom", min_size=30, noise=True).labels_)
-    np.testing.assert_array_equal(noisy, model.to_local().predict(X))
-
-
-@pytest.mark.parametrize("scale", ["none", "standard"])
-def test_a_saved_model_labels_the_same_here_and_on_dask(scale, tmp_path):
-    model = sd.Betula(**OPTIONS, scale=scale).fit(frame())
-    content, labels = saved(model, tmp_path), in_memory(model.labels_)
-    np.testing.assert_array_equal(sb.load(tmp_path / "model.sb").predict(FRAME), labels)
-    loaded = sd.Betula.load(tmp_path / "model.sb")
-    np.testing.assert_array_equal(in_memory(loaded.predict(frame())), labels)
-    assert saved(loaded, tmp_path) == content
-    assert loaded.scale == scale
-    with pytest.raises(AttributeError, match=r"no labels_ after load: use predict\(X\)"):
-        _ = loaded.labels_
-    assert loaded.partial_fit(frame()).tree_.n_points == 1600
-
-
-def test_the_same_rows_give_the_same_file(tmp_path):
-    first, second = (saved(sd.Betula(**OPTIONS).fit(frame()), tmp_path) for _ in range(2))
-    assert first == second
-
-
-def test_a_copy_by_pickle_labels_the_same_but_keeps_no_rows():
-    model = sd.Betula(**OPTIONS, scale="standard").fit(array())
-    again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(in_memory(again.predict(array())), in_memory(model.labels_))
-    assert again.counts_ == model.counts_
-    assert not hasattr(again, "labels_")
-
-
-def test_clone_and_parameters_are_those_of_scikit_learn(client):
-    model = sd.Betula(**OPTIONS, scale="minmax", missing="drop", client=client).fit(array())
-    fresh = clone(model)
-    assert fresh.get_params() == model.get_params()
-    assert fresh.client is client
-    assert not hasattr(fresh, "tree_")
-    fresh.set_params(n_clusters=3, scale="none", client=None)
-    assert (fresh.n_clusters, fresh.scale, fresh.client) == (3, "none", None)
-    with pytest.raises(ValueError, match="Invalid parameter 'clusters'"):
-        fresh.set_params(clusters=3)
-    assert pickle.loads(pickle.dumps(model)).client is None
-    assert model.client is client
-
-
-def test_it_has_the_parameters_of_the_local_estimator_and_its_own():
-    own, local = (inspect.signature(cls.__init__).parameters for cls in (sd.Betula, sb.Betula))
-    assert list(own) == [*local, "missing", "scale", "client"]
-    assert {name for name in local if own[name].default != local[name].default} == {"refine"}
-    named = re.split("Attributes\n *-+", sd.Betula.__doc__)[0]
-    assert [name for name in own if name != "self" and not re.search(rf"\b{name}\b", named)] == []
-
-
-def attributes_in(doc):
-    section = re.split(r"\n    \w+\n    -+\n", re.split(r"\n    Attributes\n    -+\n", doc)[1])[0]
-    heads = re.findall(r"^    (\S.*?)(?: : .*)?$", section, re.MULTILINE)
-    return {name for head in heads for name in head.split(", ")}
-
-
-def test_it_has_the_attributes_of_the_local_estimator_and_documents_them():
-    model = sd.Betula(**OPTIONS).fit(frame())
-    local = attributes_in(sb.Betula.__doc__)
-    assert {"labels_", "tree_", "feature_names_in_"} <= local
-    assert attributes_in(sd.Betula.__doc__) == local | {"counts_"}
-    assert [name for name in local if not hasattr(model, name)] == []
-    assert not any(hasattr(sd.Betula(), name) for name in local)
-    assert model.clusters_.weight.sum() == 800
-    assert "text/html" in model._repr_mimebundle_()
-
-
-def test_rows_added_to_the_local_model_stay_there(tmp_path):
-    model = sd.Betula(**OPTIONS).fit(array())
-    before = saved(model, tmp_path)
-    model.to_local().partial_fit(X).name_clusters([str(i) for i in range(10)])
-    assert saved(model, tmp_path) == before
-
-
-def test_another_fit_forgets_the_first():
-    model = sd.Betula(**OPTIONS).fit(frame()).fit(array(X[:, :2], (100, 2)))
-    assert not hasattr(model, "feature_names_in_")
-    assert model.n_features_in_ == 2
-    assert_same_bits(model.features_, sd.Betula(**OPTIONS).fit(array(X[:, :2], (100, 2))).features_)
-
-
 def test_aggregate_gives_the_features_of_the_estimator(expected):
     assert_same_bits(sd.aggregate(array(), max_leaves=60), expected[0].features_)
     weighted = sd.aggregate(array(), sample_weight=array(WEIGHT, 100), max_leaves=60)
     assert_same_bits(weighted, expected[1].features_)
     scaled = sd.aggregate(array(), max_leaves=60, scale="standard", refine=0)
     assert_same_bits(scaled, sd.Betula(**OPTIONS, scale="standard", refine=0).fit(array()).features_)
-
-
-def test_the_examples_of_the_docstrings_run():
-    found = doctest.testmod(sd)
-    assert found.attempted >= 6
-    assert found.failed == 0
 
 
 # --- partitions and weights
@@ -663,9 +318,6 @@ def test_blocks_of_unknown_length_are_paired(rows, weight, expected):
 
 # --- sparse chunks
 
-SPARSE = scipy.sparse.random(800, 60, 0.2, format="csr", random_state=0)
-SPARSE_CHUNKS = [delayed(SPARSE[piece]) for piece in PIECES]
-
 
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
 def test_sparse_chunks_are_projected_as_dense_ones_are(metric):
@@ -708,6 +360,16 @@ def test_the_order_of_keys_means_nothing(expected):
     model = sd.Betula(**OPTIONS).fit(db.from_sequence(turned, npartitions=8))
     assert_same_bits(model.features_, expected[0].features_)
     np.testing.assert_array_equal(in_memory(model.labels_), model.to_local().predict(FRAME))
+
+
+@pytest.mark.parametrize("missing", ["error", "drop", "mean"])
+def test_keys_of_dictionaries_may_be_numbers(missing, expected):
+    rows = db.from_sequence([dict(enumerate(row)) for row in X.tolist()], npartitions=8)
+    model = sd.Betula(**OPTIONS, missing=missing).fit(rows)
+    assert_same_bits(model.features_, expected[0].features_)
+    assert list(model.feature_names_in_) == ["0", "1", "2"]
+    np.testing.assert_array_equal(in_memory(model.predict(rows)), in_memory(expected[0].labels_))
+    assert model.score(rows) == expected[0].score(array())
 
 
 def test_a_key_that_a_whole_partition_lacks_is_missing_for_a_fitted_model():
@@ -754,137 +416,3 @@ def test_the_local_class_names_the_one_for_collections(rows):
             TypeError, match=r"X is a collection of Dask \(\w+\).*silverbirch\.dask\.Betula.*compute\(\)"
         ):
             call(rows)
-
-
-# --- refusals
-
-NAN = np.where(np.arange(800)[:, None] == 345, np.nan, X)
-WRONG = {
-    "rows in memory": (lambda m: m.fit(X), TypeError, "X is a ndarray, no collection of Dask: silverbirch.Betula"),
-    "a list": (lambda m: m.fit([]), TypeError, "X is a list, no collection of Dask"),
-    "weights in memory": (
-        lambda m: m.fit(array(), sample_weight=WEIGHT),
-        TypeError,
-        "sample_weight is a ndarray, no collection of Dask: give it the partitions of X",
-    ),
-    "NaN": (lambda m: m.fit(array(NAN)), ValueError, r"^partition 3: column 0 is missing in .*row 45"),
-    "NaN in another chunk": (lambda m: m.partial_fit(frame(FRAME.where(FRAME.x < 40))), ValueError, r"^partition \d: "),
-    "another width": (lambda m: m.partial_fit(array(X[:, :2], (100, 2))), ValueError, "column"),
-    "other names": (lambda m: m.partial_fit(frame(FRAME.rename(columns={"x": "u"}))), ValueError, "no column 'x'"),
-    "different columns": (
-        lambda m: m.fit([delayed(FRAME), delayed(FRAME[["z", "y", "x"]])]),
-        ValueError,
-        "has the columns x, y, z, another one the columns z, y, x",
-    ),
-    "1-D": (lambda m: m.fit(array()[:, 0]), ValueError, "X is 1-D: rows need a 2-D array"),
-    "weights of other partitions": (
-        lambda m: m.fit(frame(), sample_weight=da.ones(800, chunks=400)),
-        ValueError,
-        "sample_weight has 2 partitions but X has 8: give it the same partitions",
-    ),
-    "weights of other rows": (
-        lambda m: m.fit([delayed(X)], sample_weight=[delayed(WEIGHT[:10])]),
-        ValueError,
-        r"^partition 0: sample_weight",
-    ),
-    "negative weights": (lambda m: m.fit(array(), sample_weight=-1), ValueError, r"^partition \d: sample_weight"),
-    "no weight": (lambda m: m.fit(array(), sample_weight=0), ValueError, "sample_weight is zero for all rows"),
-    "too few weights": (
-        lambda m: m.fit(array(), sample_weight=da.ones(700, chunks=100)),
-        ValueError,
-        "sample_weight has 700 weights but X has 800 rows: give one for each row",
-    ),
-    "weights in two dimensions": (
-        lambda m: m.fit(array(), sample_weight=da.ones((800, 1), chunks=(100, 1))),
-        ValueError,
-        "sample_weight is 2-D: one weight for each row",
-    ),
-    "paths": (lambda m: m.fit(["rows.parquet"]), TypeError, r"\[dask\.delayed\(path\), …\]"),
-    "sparse chunks without projection": (lambda m: m.fit(SPARSE_CHUNKS), TypeError, r"^partition \d: X is a sparse"),
-    "scaled sparse chunks": (
-        lambda m: m.set_params(scale="standard").fit(SPARSE_CHUNKS),
-        TypeError,
-        r"^partition \d: X is sparse: scale='standard' would make it dense",
-    ),
-    "rows of several lengths": (
-        lambda m: m.fit(db.from_sequence([[1.0, 2.0], [1.0]], npartitions=1)),
-        ValueError,
-        "^partition 0: the items of the bag have 1 to 2 values",
-    ),
-    "a key in no item": (
-        lambda m: m.fit(db.from_sequence([{"x": 1.0, "y": 2.0}, {"x": 3.0}], npartitions=2)),
-        ValueError,
-        r"has the columns x, y, another one the columns x: all need the same columns; .*to_dataframe\(meta=…\)",
-    ),
-    "an item that is no dictionary": (
-        lambda m: m.fit(db.from_sequence([{"x": 1.0}, None], npartitions=1)),
-        TypeError,
-        "^partition 0: an item of the bag is a NoneType, others are dictionaries",
-    ),
-    "an address as the client": (
-        lambda m: clone(m).set_params(client="tcp://127.0.0.1:8786").fit(array()),
-        TypeError,
-        r"client='tcp://127.0.0.1:8786': a distributed\.Client is needed",
-    ),
-    "no rows": (lambda m: m.fit(frame()[frame().x > 1e9]), ValueError, "no rows: at least one is needed"),
-    "too many clusters": (
-        lambda m: m.set_params(n_clusters=61).fit(frame()),
-        ValueError,
-        r"n_clusters=61 but there are \d\d leaves: ",
-    ),
-    "no such scale": (lambda m: m.set_params(scale="log").fit(frame()), ValueError, "scale"),
-    "texts": (
-        lambda m: m.fit(frame(FRAME.assign(t="a"))),
-        ValueError,
-        r"^partition \d: .*'t'.* Choose columns by X\[\[…\]\]",
-    ),
-    "cut": (lambda m: m.cut(3), TypeError, r"use recut\(…\), then predict\(X\)"),
-    "representatives": (lambda m: m.representatives(frame()), TypeError, r"use to_local\(\)"),
-    "a bag to transform": (
-        lambda m: m.transform(db.from_sequence(X.tolist())),
-        TypeError,
-        r"transform takes no bag: make it a data frame",
-    ),
-}
-
-
-@pytest.mark.parametrize("case", WRONG)
-def test_an_error_says_what_is_wrong_and_leaves_the_model_as_it_was(case, tmp_path):
-    call, error, words = WRONG[case]
-    model = sd.Betula(**OPTIONS).fit(frame())
-    before, labels, state = saved(model, tmp_path), in_memory(model.labels_), model.__dict__.copy()
-    with pytest.raises(error, match=words):
-        call(model)
-    model.set_params(**OPTIONS, scale="none")
-    assert model.__dict__.keys() == state.keys()
-    assert model.counts_ == state["counts_"]
-    assert saved(model, tmp_path) == before
-    np.testing.assert_array_equal(in_memory(model.labels_), labels)
-
-
-def test_rows_of_another_width_have_no_labels():
-    model = sd.Betula(**OPTIONS).fit(array())
-    for method in (model.predict, model.transform):
-        with pytest.raises(ValueError, match=r"X has shape \(800, 2\) but the model has 3 columns"):
-            method(array(X[:, :2], (100, 2)))
-    projected = sd.Betula(**OPTIONS, projection=2).fit(array())
-    with pytest.raises(ValueError, match="X has 4 columns but the model has 3"):
-        projected.partial_fit(array(X[:, [0, 1, 2, 0]], (100, 4)))
-    assert projected.tree_.n_points == 800
-
-
-def test_an_estimator_that_is_not_fitted_says_so():
-    from sklearn.exceptions import NotFittedError
-
-    model = sd.Betula(**OPTIONS)
-    for call in (
-        model.predict,
-        model.transform,
-        model.score,
-        lambda rows: model.to_local(),
-        lambda rows: model.labels_,
-    ):
-        with pytest.raises(NotFittedError):
-            call(array())
-    with pytest.raises(NotFittedError):
-        model.save(Path("nowhere"))

@@ -9,7 +9,6 @@ import dask.array as da
 import numpy as np
 import pytest
 from dask import delayed
-from distributed import Client, LocalCluster
 
 import silverbirch.dask as sd
 from silverbirch.engines import dask as engine
@@ -23,15 +22,6 @@ X = gaussian_clusters(800, 3)
 PIECES = np.split(X, 8)
 OPTIONS = {"n_clusters": 10, "max_leaves": 60, "scale": "standard"}
 PASSES = 3  # statistics, tree, refined leaves
-
-
-@pytest.fixture(scope="module")
-def client():
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
-        Client(cluster, set_as_default=False) as client,
-    ):
-        yield client
 
 
 @pytest.fixture
