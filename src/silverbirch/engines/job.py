@@ -20,7 +20,7 @@ from .work import Aggregate, Count, Gather, Reading, Work, packed_model
 # Merges of so many at once: more of them are fewer rounds, and more memory of the worker that merges.
 FAN_IN = 8
 
-# The end of an error about workers that died.
+# How errors about workers that died end.
 LOST_WORKERS = "most likely for want of memory: give each worker more, or divide the largest files"
 
 # How an engine does some work: on every partition, then merged round by round in the order of the partitions.

@@ -140,7 +140,7 @@ def _session(master: str, shows_progress: bool) -> SparkSession:
 
 @contextlib.contextmanager
 def _same_interrupts() -> Iterator[None]:
-    """Ctrl-C does the same after the block as before. A new context takes it over, and calls Java amid other calls."""
+    """Puts the handler of Ctrl-C back after the block. That of a new SparkContext calls Java amid another call."""
     handler = signal.getsignal(signal.SIGINT)
     try:
         yield

@@ -287,7 +287,7 @@ class HttpStore(Store):
         self._root = root
         aiohttp = needed("aiohttp", root.partition("://")[0])
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS, sock_read=_REQUEST_SECONDS)
-        # The bytes as they are stored: a server may call a .gz file gzip-encoded, and ranges of it cannot be unpacked.
+        # Nothing is unpacked here: a server may declare a .gz file gzip-encoded, and a range of it cannot be unpacked.
         session = {"timeout": timeout, "trust_env": True, "auto_decompress": False}
         self._fs = fsspec.filesystem("http", headers={"Accept-Encoding": "identity"}, client_kwargs=session)
 
