@@ -322,11 +322,21 @@ def test_parameters_are_checked_before_any_partition_is_read():
             aggregated(sb.Betula(**wrong), Reading(), run)
 
 
-def test_rows_that_vanish_between_two_passes_are_an_error():
+@pytest.mark.parametrize("left", [0, 49, 51])
+def test_another_number_of_rows_in_a_later_pass_is_an_error(left):
+    X = random_rows(60, 3)
+    model, state, counts = model_of([X[:50]], n_clusters=2)
+    told = rf"the first pass read 50 rows and left out 0, another one read {left} and left out 0: try again"
+    with pytest.raises(ValueError, match=told):
+        counted(model, state, Reading(), engine([X[:left]]), counts)
+
+
+def test_other_rows_that_are_left_out_in_a_later_pass_are_an_error():
     X = random_rows(50, 3)
-    model, state, _ = model_of([X], n_clusters=2)
-    with pytest.raises(ValueError, match="the input was changed while it was read"):
-        counted(model, state, Reading(), engine([X[:0]]))
+    model, state, counts = model_of([X], n_clusters=2, preparation=Preparation("drop"))
+    X[:4, 1] = np.nan
+    with pytest.raises(ValueError, match="50 rows and left out 0, another one read 50 and left out 4"):
+        counted(model, state, Reading(preparation=Preparation("drop")), engine([X]), counts)
 
 
 def test_the_remedy_for_too_few_leaves_is_the_limit_that_held():
@@ -360,7 +370,7 @@ def rmsd(model, X):
 
 
 @pytest.mark.parametrize("by_column", [False, True], ids=["random", "sorted"])
-@pytest.mark.parametrize("count", [2, 16, 64])
+@pytest.mark.parametrize("count", [2, 16, 64, 256])
 def test_many_partitions_give_clusters_as_good_as_those_of_one_tree(count, by_column):
     ratios = []
     for seed in range(6):

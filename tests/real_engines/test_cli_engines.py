@@ -1,6 +1,7 @@
 """`silverbirch cluster` on Dask and Spark: the same bytes from both, and labels like those of `silverbirch cut`."""
 
 import contextlib
+import importlib
 import io
 import os
 import pickle
@@ -32,6 +33,7 @@ from silverbirch.wording import InOptions, current_spelling, in_python, paramete
 from unsteady_tasks import Waiting
 
 SPARK = "local-cluster[2,1,1024]"
+cluster_command = importlib.import_module("silverbirch.cli.cluster")  # the package has its function by this name
 
 
 @pytest.fixture(scope="module")
@@ -308,6 +310,22 @@ def test_a_bad_value_is_one_line_that_names_file_row_and_option_and_nothing_is_w
     assert files_in(tmp_path) == {f"rows/{name}": (folder / name).read_bytes() for name in NAMES[:2]}
 
 
+def test_a_file_that_is_changed_between_the_passes_is_named_and_has_no_labels(folder, cluster, tmp_path, monkeypatch):
+    model, labels, changed = tmp_path / "model.sb", tmp_path / "labels", folder / NAMES[3]
+    between = cluster_command._cluster
+
+    def cluster_and_change(*arguments):
+        between(*arguments)
+        write(changed, table(seed=99))  # as many rows as before
+
+    monkeypatch.setattr(cluster_command, "_cluster", cluster_and_change)
+    where = ("--dask", cluster, "--model", model, "--labels", f"{labels}/")
+    message = refused("cluster", folder, "-k", 3, "--columns", "x,y", "--missing", "drop", *where)
+    assert f"Error: {changed} was changed while it was read: try again" in message
+    assert not list(labels.rglob("*.parquet"))
+    assert f"label later: silverbirch cut {model}" in message
+
+
 def test_a_scheduler_that_is_not_there_is_one_line(folder, monkeypatch):
     address = f"tcp://127.0.0.1:{free_port()}"
     monkeypatch.setattr("silverbirch.engines.dask._CONNECT_SECONDS", 1)
@@ -386,8 +404,10 @@ def test_a_scheduler_that_ends_in_the_middle_is_named_as_the_reason(monkeypatch,
     with program_of_dask("scheduler", "--port", port) as scheduler, program_of_dask("worker", address) as worker:
 
         def end():
-            wait_for(worker, lambda: any(begun.iterdir()))
-            scheduler.kill()
+            try:
+                wait_for(worker, lambda: any(begun.iterdir()))
+            finally:
+                scheduler.kill()
 
         thread = threading.Thread(target=end)
         thread.start()
@@ -400,7 +420,8 @@ def test_a_scheduler_that_ends_in_the_middle_is_named_as_the_reason(monkeypatch,
 @contextlib.contextmanager
 def program_of_dask(name, *arguments):
     command = [sys.executable, "-m", f"distributed.cli.dask_{name}", *map(str, arguments), "--no-dashboard"]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    patience = {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "300s"}  # of the worker, while the scheduler starts
+    environment = os.environ | patience | {"PYTHONPATH": os.pathsep.join(sys.path)}
     with subprocess.Popen(command, stderr=subprocess.DEVNULL, env=environment) as process:
         try:
             yield process

@@ -124,14 +124,14 @@ def _cluster_rows(job: Job, cutting: Cutting, later: list[str]) -> RunState:
 
 def _cluster_on_machines(job: Job, cutting: Cutting, machines: groups.Machines, later: list[str]) -> RunState:
     with Distributed.over_files(job, *machines.engine) as distributed:
-        state = distributed.aggregate()
+        state, counted = distributed.aggregate()
         _cluster(job, cutting)
         state = replace(state, record=job.record.result())
         _write(job, state, job.outputs.first())
         if job.outputs.labels is not None:
             with job.record.phase("label"), _saying_how_to_label(job, later):
                 _require_cut(job)
-                job.record.counts |= distributed.label(state)
+                job.record.counts |= distributed.label(state, counted)
             _write(job, state, job.outputs.paths)
     return state
 

@@ -14,7 +14,8 @@ import numpy as np
 from ..engines.files import WriteLabels, on_files
 from ..engines.job import Run, fitted, labelled_leaves
 from ..engines.partial import Partial
-from ..engines.work import Reading, packed_model
+from ..engines.work import Reading, Work, packed_model
+from ..pipeline.aggregation import Counts
 from ..pipeline.labelling import NOISE
 from ..pipeline.labels import LabelFolder
 from ..pipeline.provenance import RunState
@@ -73,9 +74,16 @@ class Distributed:
         _refuse_files_of_several_kinds(source)
         shown = job.voice.shows_progress
         with on_files(engine, address, list(map(_from_anywhere, files)), shows_progress=shown) as run:
-            yield cls(job, source, run)
 
-    def aggregate(self) -> RunState:
+            def run_unchanged(work: Work) -> bytes:
+                source.refuse_changes()  # since the pass before: a worker sees those of its own pass only
+                found = run(work)
+                source.refuse_changes()
+                return found
+
+            yield cls(job, source, run_unchanged)
+
+    def aggregate(self) -> tuple[RunState, Counts]:
         job, source = self.job, self.source
         preparation = job.reading.preparation.from_metadata(source)
         with job.record.phase("aggregate"):
@@ -83,7 +91,7 @@ class Distributed:
         weight = {} if source.weight_column is None else {"weight": job.model.tree_.n_points}
         columns = {"columns": job.model.n_features_in_, "features": len(job.model.features_)}
         job.record.counts |= asdict(counts) | weight | columns
-        return replace(
+        state = replace(
             state,
             numbers=source.numbers,
             id_column=job.reading.choosing.id_column,
@@ -91,9 +99,10 @@ class Distributed:
             times=job.reading.choosing.times,
             made_of=tuple(job.record.input),
         )
+        return state, counts
 
-    def label(self, state: RunState) -> dict[str, int]:
-        """Labels the rows; returns their counts."""
+    def label(self, state: RunState, counted: Counts) -> dict[str, int]:
+        """Labels the rows, of which the first pass counted so many; returns the numbers of labels."""
         target, model = self.job.outputs.labels, self.job.model
         assert target is not None
         paths = tuple(_from_anywhere(str(path)) for path in target.paths(input_names(self.source)))
@@ -105,7 +114,7 @@ class Distributed:
             whole = Partial.from_bytes(self.run(work))
         finally:
             remove_leftovers(paths)  # of workers that were killed
-        leaves = labelled_leaves(model, whole)
+        leaves = labelled_leaves(model, whole, counted)
         model._set_labelled(leaves)
         counts = {"labelled": whole.counts.rows - whole.counts.dropped, "unlabelled": whole.counts.dropped}
         noise = model.subcluster_labels_ == NOISE

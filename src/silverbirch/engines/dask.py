@@ -91,8 +91,11 @@ def _run(work: Work, partitions: Sequence[Any], weights: Sequence[Any], client: 
 
 
 @contextmanager
-def on_files(scheduler: str, files: Sequence[str]) -> Iterator[Run]:
-    """How to do some work on files, each of them a partition. The scheduler "local" starts a cluster here."""
+def on_files(scheduler: str, files: Sequence[str], *, shows_progress: bool = False) -> Iterator[Run]:
+    """How to do some work on files, each of them a partition. The scheduler "local" starts a cluster here.
+
+    Progress is not shown: Dask has a page of its own for it.
+    """
     try:
         from distributed import Client, KilledWorker
         from distributed.utils import silence_logging_cmgr

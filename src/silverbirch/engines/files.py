@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -20,19 +21,13 @@ from .work import Count, Work, in_partition
 
 @contextmanager
 def on_files(engine: str, address: str, files: Sequence[str], *, shows_progress: bool = False) -> Iterator[Run]:
-    """How to do some work on files, each of them a partition, on "dask" or "spark" at an address.
+    """How to do some work on files, each of them a partition, on an engine ("dask" or "spark") at an address.
 
     Messages of workers name parameters as those of the caller do. With `shows_progress`, an engine that has a progress
     bar may show it.
     """
-    if engine == "dask":
-        from . import dask
-
-        running = dask.on_files(address, files)
-    else:
-        from . import spark
-
-        running = spark.on_files(address, files, shows_progress=shows_progress)
+    module = import_module(f"{__package__}.{engine}")
+    running: AbstractContextManager[Run] = module.on_files(address, files, shows_progress=shows_progress)
     spelling = current_spelling()
     with running as run:
         yield lambda work: run(Spelled(work.reading, work, spelling))

@@ -92,7 +92,7 @@ def fitted(model: AggregateModel, reading: Reading, run: Run) -> tuple[RunState,
     take(model, whole)
     state = RunState(whole.columns.names, preparation=reading.preparation)
     for _ in range(model.refine):
-        leaves = counted(model, state, reading, run).features
+        leaves = counted(model, state, reading, run, whole.counts).features
         model._refined = Refined(leaves[leaves.weight > 0], may_list=model.max_memory is None)
     return state, whole.counts
 
@@ -116,15 +116,25 @@ def take(model: AggregateModel, whole: Partial) -> None:
     model._take(tree)
 
 
-def counted(model: AggregateModel, state: RunState, reading: Reading, run: Run) -> LabelledLeaves:
+def counted(model: AggregateModel, state: RunState, reading: Reading, run: Run, first: Counts) -> LabelledLeaves:
     """The rows labelled to each leaf of the model, in another pass over all rows."""
-    return labelled_leaves(model, Partial.from_bytes(run(Count(reading, packed_model(model, state)))))
+    return labelled_leaves(model, Partial.from_bytes(run(Count(reading, packed_model(model, state)))), first)
 
 
-def labelled_leaves(model: AggregateModel, whole: Partial) -> LabelledLeaves:
-    """What the workers counted for each leaf of the model."""
-    if whole.features is None or whole.leaf_rows is None:
-        raise ValueError("there are no rows where there were some before: the input was changed while it was read")
+def labelled_leaves(model: AggregateModel, whole: Partial, first: Counts) -> LabelledLeaves:
+    """What the workers counted for each leaf of the model.
+
+    Raises ValueError if these are not as many rows as the first pass counted.
+    """
+    before, now = ((counts.rows, counts.dropped) for counts in (first, whole.counts))
+    if now != before:
+        raise ValueError(
+            f"the first pass read {before[0]:,} rows and left out {before[1]:,}, another one read {now[0]:,} and left "
+            f"out {now[1]:,}: try again when no program writes to the input, and store rows first that are computed "
+            "anew in each pass"
+        )
+    assert whole.features is not None
+    assert whole.leaf_rows is not None
     weight, mean, sse = whole.features.arrays()
     mean = np.where(weight[:, None] == 0, model.features_.mean, mean)
     return LabelledLeaves(whole.leaf_rows, ClusterFeatures._adopt(weight, mean, sse))

@@ -112,6 +112,10 @@ class RowSource(ABC):
         """Name, size and time of change of each file when it was opened, to notice changes; None without files."""
         return None
 
+    def refuse_changes(self) -> None:
+        """Raises ValueError if a file was changed since it was opened."""
+        return None
+
     @property
     def chunk_bytes(self) -> int:
         """The bytes of a chunk of the usual size."""

@@ -85,10 +85,22 @@ class TableSource(RowSource):
 
         `whole` says that these are all rows of the table; it is checked before the last chunk is returned.
         """
-        table = self._tables[file]
-        count_differs = table.n_rows is not None and (rows > table.n_rows or (whole and rows < table.n_rows))
-        if count_differs or (whole and self._files and self._files[file].file.fingerprint() != self._opened[file]):
-            raise ValueError(f"{table.label} was changed while it was read: try again when no program writes to it")
+        n_rows = self._tables[file].n_rows
+        count_differs = n_rows is not None and (rows > n_rows or (whole and rows < n_rows))
+        if count_differs or (whole and self._has_changed(file)):
+            raise self._changed(file)
+
+    def _has_changed(self, file: int) -> bool:
+        return bool(self._files) and self._files[file].file.fingerprint() != self._opened[file]
+
+    def _changed(self, file: int) -> ValueError:
+        label = self._tables[file].label
+        return ValueError(f"{label} was changed while it was read: try again when no program writes to it")
+
+    def refuse_changes(self) -> None:
+        for file in range(len(self._files)):
+            if self._has_changed(file):
+                raise self._changed(file)
 
     def place(self, position: Position) -> str:
         if len(self._tables) == 1 and not self._files:
