@@ -9,6 +9,7 @@ import signal
 import sys
 import time
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import numpy as np
 import pyarrow as pa
@@ -578,6 +579,18 @@ def test_a_model_file_that_is_not_written_to_its_end_leaves_the_old_one(model, t
     (tmp_path / "folder.sb").mkdir()
     with pytest.raises(IsADirectoryError):
         model.write().overwrite().save(str(tmp_path / "folder.sb"))
+
+
+def test_a_model_that_cannot_be_renamed_where_the_old_one_is_gone_stays_beside_it(model, monkeypatch):
+    files, path = MagicMock(), MagicMock()
+    files.getFileStatus.return_value.isDirectory.return_value = False
+    files.getUri.return_value.getScheme.return_value = "s3a"
+    files.rename.return_value = False
+    path.suffix.return_value.getName.return_value = "model.sb.0a1b.part"
+    monkeypatch.setattr("silverbirch.engines.spark._file_system", lambda *_: (files, path))
+    with pytest.raises(OSError, match=r"cannot write s3a://a/model\.sb: model\.sb\.0a1b\.part beside it is complete"):
+        model.write().overwrite().save("s3a://a/model.sb")
+    assert [call.args[0] for call in files.delete.call_args_list] == [path]
 
 
 def test_rows_added_to_the_local_model_are_not_added_to_that_of_spark(model, rows):

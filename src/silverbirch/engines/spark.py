@@ -113,7 +113,8 @@ def on_files(master: str, files: Sequence[str], *, shows_progress: bool = False)
             try:
                 return _run(frame, work, name_of)
             except Py4JJavaError as error:  # its second line has the message, and then comes a trace
-                reason = str(error).splitlines()[1].partition("Exception: ")[2]
+                line = str(error).splitlines()[1]
+                reason = line.partition("Exception: ")[2] or line
                 raise OSError(f"Spark gave up: {reason}; if workers died, {LOST_WORKERS}") from error
 
         yield run
@@ -250,12 +251,13 @@ def store_bytes(session: SparkSession, path: str, data: bytes, *, overwrite: boo
             stream.write(bytearray(data))
         finally:
             stream.close()
-        if files.getUri().getScheme() != "file":  # where renaming replaces no file
-            files.delete(place, False)
-        if not files.rename(part, place):
-            raise OSError(f"cannot write {path}: {part.getName()} could not be renamed")
-    finally:
-        files.delete(part, False)  # if it is still there
+    except BaseException:
+        files.delete(part, False)
+        raise
+    if files.getUri().getScheme() != "file":  # where renaming replaces no file
+        files.delete(place, False)
+    if not files.rename(part, place):  # nothing else may hold a model now
+        raise OSError(f"cannot write {path}: {part.getName()} beside it is complete, but could not be renamed")
 
 
 def stored_bytes(session: SparkSession, path: str) -> bytes:
