@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 from pathlib import Path, PurePosixPath
+from types import SimpleNamespace
 
 import fsspec
 import numpy as np
@@ -258,6 +259,17 @@ def test_a_server_without_ranges_sends_the_file_once(web, name):
     for _ in range(2):
         assert np.allclose(rows_of(source), frame, rtol=1e-12)
     assert web.sent == sent
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a file that is always full")
+def test_a_full_disk_is_no_broken_connection(web, monkeypatch):
+    web.files["/a.csv"] = table().to_csv(index=False).encode()
+    web.ranges = False
+    with open("/dev/full", "wb", buffering=0) as full:
+        monkeypatch.setattr("silverbirch.rows.input_file.TemporaryCopy", lambda: SimpleNamespace(file=full))
+        with pytest.raises(OSError, match="No space left on device: let TMPDIR name a folder with more room") as error:
+            sb.read_chunks(f"{web.url}/a.csv")
+    assert not isinstance(error.value, ConnectionError)
 
 
 @pytest.mark.parametrize("ranges", [True, False])

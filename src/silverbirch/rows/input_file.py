@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, cast
 
-from ..remote import RemotePath, place
+from ..remote import RemotePath, is_remote, place
 from ..remote.failures import explained
 from ..remote.reader import BUFFER
 from ..remote.stores import Info
@@ -103,7 +103,7 @@ class StreamFile(InputFile):
 
     def __init__(self, label: str, suffix: str) -> None:
         with _opened(label) as stream:
-            self._copy, digest = copied(iter(lambda: stream.read(_PIECE), b""), label)
+            self._copy, digest = copied(_pieces(stream, label), label)
         super().__init__(self._copy.path, suffix, label)
         self._fingerprint = {"name": label, "bytes": self.path.stat().st_size, "blake2b": digest}
 
@@ -148,11 +148,21 @@ def _write(file: IO[bytes], piece: bytes | None, label: str) -> None:
         ) from None
 
 
+def _pieces(stream: IO[bytes], label: str) -> Iterator[bytes]:
+    within = explained if is_remote(label) else contextlib.nullcontext
+    while True:
+        with within(label):
+            piece = stream.read(_PIECE)
+        if not piece:
+            return
+        yield piece
+
+
 @contextlib.contextmanager
 def _opened(label: str) -> Iterator[IO[bytes]]:
     remote = place(label)
     if isinstance(remote, RemotePath):
-        with remote.stream() as stream, explained(label):
+        with remote.stream() as stream:
             yield stream
         return
     if label != STANDARD_INPUT:
