@@ -46,10 +46,13 @@ def test_the_recipe_for_ray_labels_the_rows_of_a_dataset():
     assert names["model"].tree_.n_points == 6000
 
 
-@pytest.fixture
-def data(tmp_path):
-    """The folder of the real data; where it is not there, of a little of the same form."""
-    if (REAL_DATA / "flights.parquet").is_file() and (REAL_DATA / "packages-minilm.npy").is_file():
+IS_REAL = all((REAL_DATA / name).is_file() for name in ("flights.parquet", "packages.parquet", "packages-minilm.npy"))
+
+
+@pytest.fixture(params=["real" if IS_REAL else "made-up"])
+def data(request, tmp_path):
+    """The folder of the real data; where it is not there, of a little of the same form. Names of tests say which."""
+    if request.param == "real":
         return REAL_DATA
     rng = np.random.default_rng(0)
     late = np.where(rng.random(20_000) < 0.1, rng.normal(150, 30, 20_000), rng.normal(0, 8, 20_000))
