@@ -63,10 +63,10 @@ def _printed_by(command):
         words[:1] = [sys.executable, *(["-m", "silverbirch"] if words[0] == "silverbirch" else [])]
     path = os.pathsep.join(os.path.join(ROOT, part) for part in sys.path if part)  # the silverbirch of this process
     environment = os.environ | {"COLUMNS": "100", "TERM": "dumb", "PYTHONPATH": path}
-    is_script = words[0] == sys.executable and words[1] != "-m"  # whose libraries may warn
-    errors = subprocess.PIPE if is_script else subprocess.STDOUT
-    done = subprocess.run(words, env=environment, stdout=subprocess.PIPE, stderr=errors, text=True, timeout=600)
-    return _lines(done.stdout + (done.stderr if is_script and done.returncode != 0 else ""))
+    done = subprocess.run(
+        words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120
+    )
+    return _lines(done.stdout)
 
 
 def _shown_by(code, names):

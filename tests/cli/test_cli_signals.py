@@ -48,7 +48,7 @@ def test_a_signal_at_any_moment_of_the_start_is_one_line_and_never_a_traceback(n
         assert process.stdout.readline() == "importing\n"
         time.sleep(chance.uniform(0, 0.6))
         process.send_signal(number)
-        assert process.communicate(timeout=300)[1] == "Error: interrupted\n"
+        assert process.communicate(timeout=60)[1] == "Error: interrupted\n"
         assert process.returncode == -number  # a shell says 128 + number
         assert list(tmp_path.iterdir()) == []
 
@@ -79,7 +79,7 @@ def test_a_run_told_to_end_leaves_nothing_half_written(number, many_rows, tmp_pa
     process = started([*command, "--checkpoint", tmp_path / "state.sb"])
     wait_for(process, lambda: list(tmp_path.glob("labels.csv.*.part")))
     process.send_signal(number)
-    assert process.communicate(timeout=300)[1] == "Error: interrupted\n"
+    assert process.communicate(timeout=60)[1] == "Error: interrupted\n"
     assert process.returncode == -number
     left = {path.name for path in tmp_path.iterdir()}
     assert left - {"state.sb.leaves"} == {"rows.npy", "state.sb"}  # what the next run continues from
@@ -90,7 +90,7 @@ def test_a_signal_that_the_parent_ignores_is_ignored(many_rows, tmp_path):
     process = started(command, ignored=[signal.SIGHUP])
     wait_for(process, lambda: list(tmp_path.glob("labels.npy*")))
     process.send_signal(signal.SIGHUP)
-    assert process.communicate(timeout=300)[1] == ""
+    assert process.communicate(timeout=60)[1] == ""
     assert process.returncode == 0
 
 
@@ -102,7 +102,7 @@ def test_the_terminal_is_left_without_a_bar_and_with_its_cursor(many_rows):
     while b"rows/s" not in shown:
         shown += os.read(terminal, 4096)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=300)
+    process.communicate(timeout=60)
     assert process.returncode == -signal.SIGINT
     while True:
         try:
@@ -164,7 +164,7 @@ for file in files:
 )
 def test_no_warning_reaches_stderr(options, tmp_path):
     process = started([*options, "--", *hostile(tmp_path)], code=EACH)
-    assert [line for line in process.communicate(timeout=300)[1].splitlines() if not line.startswith("Error: ")] == []
+    assert [line for line in process.communicate(timeout=60)[1].splitlines() if not line.startswith("Error: ")] == []
     assert process.returncode == 0
 
 
@@ -188,7 +188,7 @@ main()
 
 
 def test_a_library_that_turns_its_warnings_on_is_not_heard_unless_they_are_asked_for():
-    assert started([], code=WARN).communicate(timeout=300)[1] == ""
+    assert started([], code=WARN).communicate(timeout=60)[1] == ""
     asked = subprocess.run([sys.executable, "-W", "default", "-c", WARN], capture_output=True, text=True).stderr
     assert all(word in asked for word in ("UserWarning: one", "DeprecationWarning: two", "ValueError"))
 

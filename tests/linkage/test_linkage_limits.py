@@ -159,7 +159,7 @@ def test_ctrl_c_stops_a_long_linkage(method, metric, algorithm, rows, columns):
             assert job.stdout.readline() == "ready\n"
             time.sleep(0.5)  # into the native loop
             job.send_signal(signal.SIGINT)
-            output, errors = job.communicate(timeout=30)
+            output, errors = job.communicate(timeout=10)
         finally:
             job.kill()
     assert output == ""

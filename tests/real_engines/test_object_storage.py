@@ -170,6 +170,18 @@ def test_a_file_that_changes_between_the_passes_is_noticed_even_at_the_same_size
         rows_of(source)
 
 
+def test_of_many_files_the_one_that_was_changed_is_named_without_reading_any(proxy, store):
+    for number in range(20):
+        put(store, f"rows/{number}.npy", in_bytes(table(10, number), "a.npy"))
+    source = sb.read_chunks(f"s3://{BUCKET}/rows/")
+    proxy.requests.clear()
+    source.refuse_changes()
+    assert len(proxy.requests) == 20
+    put(store, "rows/7.npy", in_bytes(table(10, 99), "a.npy"))
+    with pytest.raises(ValueError, match=f"s3://{BUCKET}/rows/7.npy was changed while it was read"):
+        source.refuse_changes()
+
+
 def test_few_requests_are_made_for_each_file_before_the_workers_begin(proxy, store, monkeypatch):
     names = [f"rows/year={number % 3}/{number}.parquet" for number in range(30)]
     for number, name in enumerate(names):

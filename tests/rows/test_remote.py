@@ -6,6 +6,7 @@ import json
 import pickle
 import subprocess
 import sys
+import threading
 from pathlib import Path, PurePosixPath
 from types import SimpleNamespace
 
@@ -16,6 +17,7 @@ import pytest
 
 import silverbirch as sb
 from commands import done
+from silverbirch.pipeline import sources
 from silverbirch.remote import RemotePath, is_remote, place, same_place
 from silverbirch.remote.failures import explained
 from web_server import WebServer
@@ -270,6 +272,19 @@ def test_a_full_disk_is_no_broken_connection(web, monkeypatch):
         with pytest.raises(OSError, match="No space left on device: let TMPDIR name a folder with more room") as error:
             sb.read_chunks(f"{web.url}/a.csv")
     assert not isinstance(error.value, ConnectionError)
+
+
+def test_several_remote_files_are_asked_for_at_once_and_answers_stay_in_order(monkeypatch):
+    together = threading.Barrier(4, timeout=60)  # raises an error if fewer than four wait
+
+    def content_of(name):
+        together.wait()
+        return f"content of {name}"
+
+    monkeypatch.setattr(sources, "content_of", content_of)
+    files = [{"name": f"s3://bucket/{number}", "etag": "tag"} for number in range(8)]
+    found = sources.with_contents(files, allow_overlap=False)
+    assert found == [{"name": file["name"], "content": f"content of {file['name']}"} for file in files]
 
 
 @pytest.mark.parametrize("ranges", [True, False])

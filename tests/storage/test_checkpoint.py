@@ -96,7 +96,7 @@ def same_after_kills(arguments, tmp_path, beside=""):
     }
     before = {path.name for path in tmp_path.iterdir()}
     command = [sys.executable, str(KILLING)]
-    done = subprocess.run(command, input=json.dumps(plan), capture_output=True, text=True, timeout=900)
+    done = subprocess.run(command, input=json.dumps(plan), capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert told["kills"] >= KILLS

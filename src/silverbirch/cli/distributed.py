@@ -14,7 +14,7 @@ import numpy as np
 from ..engines.files import WriteLabels, on_files
 from ..engines.job import Run, fitted, labelled_leaves
 from ..engines.partial import Partial
-from ..engines.work import Reading, Work, packed_model
+from ..engines.work import Reading, packed_model
 from ..pipeline.aggregation import Counts
 from ..pipeline.labelling import NOISE
 from ..pipeline.labels import LabelFolder
@@ -74,20 +74,14 @@ class Distributed:
         _refuse_files_of_several_kinds(source)
         shown = job.voice.shows_progress
         with on_files(engine, address, list(map(_from_anywhere, files)), shows_progress=shown) as run:
-
-            def run_unchanged(work: Work) -> bytes:
-                source.refuse_changes()  # since the pass before: a worker sees those of its own pass only
-                found = run(work)
-                source.refuse_changes()
-                return found
-
-            yield cls(job, source, run_unchanged)
+            yield cls(job, source, run)
 
     def aggregate(self) -> tuple[RunState, Counts]:
         job, source = self.job, self.source
         preparation = job.reading.preparation.from_metadata(source)
         with job.record.phase("aggregate"):
             state, counts = fitted(job.model, self._reading(RunState(None, preparation=preparation)), self.run)
+            source.refuse_changes()  # a worker sees those within its own pass only
         weight = {} if source.weight_column is None else {"weight": job.model.tree_.n_points}
         columns = {"columns": job.model.n_features_in_, "features": len(job.model.features_)}
         job.record.counts |= asdict(counts) | weight | columns
@@ -110,10 +104,12 @@ class Distributed:
         first = next(self.source.chunks(with_ids=True)).kept if kept else None
         no_rows = None if first is None else first.slice(0, 0)
         work = WriteLabels(self._reading(state, labels=True), packed_model(model, state), paths, kept, no_rows)
+        self.source.refuse_changes()
         try:
             whole = Partial.from_bytes(self.run(work))
         finally:
             remove_leftovers(paths)  # of workers that were killed
+        self.source.refuse_changes()
         leaves = labelled_leaves(model, whole, counted)
         model._set_labelled(leaves)
         counts = {"labelled": whole.counts.rows - whole.counts.dropped, "unlabelled": whole.counts.dropped}

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ModelFileError
-from ..remote import RemotePath, place, same_place, size_of
+from ..remote import RemotePath, is_remote, of_each, place, same_place, size_of
 
 Fingerprint: TypeAlias = dict[str, Any]
 
@@ -38,11 +38,13 @@ def with_contents(files: Sequence[Fingerprint], *, allow_overlap: bool) -> list[
     """
     if not allow_overlap:
         _refuse_repeated([str(file["name"]) for file in files if _STREAM not in file])
-    return [file if _STREAM in file else _without_tag(file) | {"content": content_of(file["name"])} for file in files]
+    return of_each(_with_content, files, remote=any(is_remote(file["name"]) for file in files))
 
 
-def _without_tag(file: Fingerprint) -> Fingerprint:
-    return {name: value for name, value in file.items() if name != "etag"}
+def _with_content(file: Fingerprint) -> Fingerprint:
+    if _STREAM in file:
+        return file
+    return {name: value for name, value in file.items() if name != "etag"} | {"content": content_of(file["name"])}
 
 
 def _refuse_repeated(paths: Sequence[str]) -> None:

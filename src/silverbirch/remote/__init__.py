@@ -3,6 +3,6 @@
 Nothing of pyarrow or fsspec is imported until a remote place is used.
 """
 
-from .paths import Place, RemotePath, is_file_address, is_remote, place, same_place, size_of
+from .paths import Place, RemotePath, is_file_address, is_remote, of_each, place, same_place, size_of
 
-__all__ = ["Place", "RemotePath", "is_file_address", "is_remote", "place", "same_place", "size_of"]
+__all__ = ["Place", "RemotePath", "is_file_address", "is_remote", "of_each", "place", "same_place", "size_of"]

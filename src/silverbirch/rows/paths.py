@@ -6,12 +6,11 @@ import glob
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 from ..checks import refused_texts
-from ..remote import Place, RemotePath, is_file_address, is_remote, place
+from ..remote import Place, RemotePath, is_file_address, is_remote, of_each, place
 from ..wording import parameter
 from .formats import FILE_FORMATS
 from .formats.text import COMPRESSIONS
@@ -20,7 +19,6 @@ from .parsing import DEFAULT, Parsing
 from .partitions import with_partitions
 from .table import Table
 
-_AT_ONCE = 16  # remote files that are opened
 _READERS = {suffix: table for table in FILE_FORMATS for suffix in table.suffixes}
 # What pandas reads, as an expression; the suffixes of other programs.
 _PANDAS = {
@@ -83,10 +81,8 @@ def tables_at(paths: Iterable[str | os.PathLike[str]], parsing: Parsing = DEFAUL
         raise
     readers = {_READERS[file.suffix] for file in files}
     parsing.check_used({"format", *(name for reader in readers for name in reader.takes)}, _and_others(files))
-    if any(is_remote(file.path) for file in files[1:]):  # whose servers answer late
-        with ThreadPoolExecutor(_AT_ONCE) as pool:
-            return with_partitions(list(pool.map(lambda file: file.table(parsing), files)))
-    return with_partitions([file.table(parsing) for file in files])
+    remote = any(is_remote(file.path) for file in files)
+    return with_partitions(of_each(lambda file: file.table(parsing), files, remote=remote))
 
 
 def _and_others(files: list[_Found]) -> str:

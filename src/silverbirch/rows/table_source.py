@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..checks import Floats
+from ..remote import of_each
 from .columns import Field, Request, Wanted, check_widths, choose
 from .formats.frames import ArrowReaderTable
 from .source import START, Chunk, NoRowsError, Position, ReadingBytes, RowSource, usual_chunk_rows
@@ -98,9 +99,10 @@ class TableSource(RowSource):
         return ValueError(f"{label} was changed while it was read: try again when no program writes to it")
 
     def refuse_changes(self) -> None:
-        for file in range(len(self._files)):
-            if self._has_changed(file):
-                raise self._changed(file)
+        remote = any(table.file.local is None for table in self._files)
+        changed = of_each(self._has_changed, range(len(self._files)), remote=remote)
+        if True in changed:
+            raise self._changed(changed.index(True))
 
     def place(self, position: Position) -> str:
         if len(self._tables) == 1 and not self._files:
