@@ -31,6 +31,11 @@ def workers(client):
     return set(client.run(os.getpid).values())
 
 
+def lost(workers, client):
+    """Those of the workers that do not answer any more."""
+    return workers - set(client.run(os.getpid, on_error="ignore").values())
+
+
 def saved(model, folder):
     model.save(folder / "model.sb")
     return (folder / "model.sb").read_bytes()
@@ -80,8 +85,7 @@ def test_a_worker_that_dies_in_any_pass_of_fit_changes_nothing(at, client, worke
     model = sd.Betula(**OPTIONS, client=client).fit(chunks_with(killing, calls, at))
     assert len(list(calls.iterdir())) > PASSES  # the pass of the dead worker was done again
     assert_complete(model, undisturbed, tmp_path)
-    client.wait_for_workers(2, timeout=300)
-    assert len(workers - set(client.run(os.getpid).values())) == 1
+    assert len(lost(workers, client)) == 1
 
 
 def test_a_worker_that_dies_while_rows_are_labelled_changes_no_label(client, workers, undisturbed, tmp_path):
@@ -91,7 +95,7 @@ def test_a_worker_that_dies_while_rows_are_labelled_changes_no_label(client, wor
     labels = client.compute(model.predict(array_of(chunks_with(killing, calls, 0)))).result()
     assert len(list(calls.iterdir())) == 2
     np.testing.assert_array_equal(labels, undisturbed[1])
-    assert len(workers - set(client.run(os.getpid).values())) == 1
+    assert len(lost(workers, client)) == 1
 
 
 def killer(folder):
@@ -129,9 +133,7 @@ def test_a_worker_killed_from_outside_changes_nothing(method, client, workers, u
     thread.join(timeout=300)
     assert set(thread.killed) <= workers
     assert len(thread.killed) == 1
-    while set(thread.killed) & set(client.run(os.getpid, on_error="ignore").values()):
-        time.sleep(0.1)
-    client.wait_for_workers(2, timeout=300)
+    assert lost(workers, client) == set(thread.killed)
 
 
 # --- what is sent
