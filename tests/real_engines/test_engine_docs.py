@@ -51,7 +51,7 @@ IS_REAL = all((REAL_DATA / name).is_file() for name in ("flights.parquet", "pack
 
 @pytest.fixture(params=["real" if IS_REAL else "made-up"])
 def data(request, tmp_path):
-    """The folder of the real data; where it is not there, of a little of the same form. Names of tests say which."""
+    """A folder with the real data; where it is not there, with a little of the same form. The test id says which."""
     if request.param == "real":
         return REAL_DATA
     rng = np.random.default_rng(0)

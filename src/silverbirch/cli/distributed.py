@@ -96,7 +96,7 @@ class Distributed:
         return state, counts
 
     def label(self, state: RunState, counted: Counts) -> dict[str, int]:
-        """Labels the rows, of which the first pass counted so many; returns the numbers of labels."""
+        """Writes a label for every row; returns how many have one. `counted` is what the first pass counted."""
         target, model = self.job.outputs.labels, self.job.model
         assert target is not None
         paths = tuple(_from_anywhere(str(path)) for path in target.paths(input_names(self.source)))
