@@ -18,6 +18,7 @@ from breaking_proxy import BreakingProxy
 from commands import done, refused
 from object_store import BUCKET, ask, free_port, got, in_bytes, keys, put
 from silverbirch.cli import distributed
+from silverbirch.pipeline.sources import with_contents
 from silverbirch.storage.atomic import new_file
 
 ALWAYS = 10**9
@@ -180,6 +181,14 @@ def test_of_many_files_the_one_that_was_changed_is_named_without_reading_any(pro
     put(store, "rows/7.npy", in_bytes(table(10, 99), "a.npy"))
     with pytest.raises(ValueError, match=f"s3://{BUCKET}/rows/7.npy was changed while it was read"):
         source.refuse_changes()
+
+
+def test_of_a_large_file_sixteen_blocks_are_read_before_the_workers_begin(proxy, store):
+    source = sb.read_chunks(put(store, "large.parquet", in_bytes(table(150_000), "large.parquet")))
+    (file,) = with_contents(source.fingerprint(), allow_overlap=False)
+    assert file["bytes"] > 3 * 2**20
+    assert 16 < len(proxy.requests) <= 22
+    assert proxy.sent < 3 * 2**19
 
 
 def test_few_requests_are_made_for_each_file_before_the_workers_begin(proxy, store, monkeypatch):
