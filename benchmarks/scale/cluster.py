@@ -122,7 +122,7 @@ def broadcast(client: Any, workers: int, size: int) -> Row:
         log = dask_worker.transfer_incoming_log
         return [str(entry["who"]) for entry in log if any("ForAll" in str(key) for key in entry["keys"])]
 
-    files = [delayed(str(number)) for number in range(workers)]
+    files = [delayed(str(number)) for number in range(4 * workers)]  # some are left for a worker that is late
     Partitions(files).run_on(client)(ForAll(Reading(), os.urandom(size), seconds=0.5))
     source = {worker: whom[0] for worker, whom in client.run(copies).items() if whom}
 
