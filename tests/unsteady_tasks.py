@@ -18,17 +18,20 @@ def late(rows, seed):
 
 def killing(rows, folder, at):
     """The rows; call number `at` of all calls with this folder kills its worker, and no other call does."""
-    call = 0
-    while True:
-        try:
-            os.close(os.open(Path(folder) / str(call), os.O_CREAT | os.O_EXCL))
-        except FileExistsError:
-            call += 1
-        else:
-            break
-    if call == at:
+    if next_call(folder) == at:
         os.kill(os.getpid(), signal.SIGKILL)
     return rows
+
+
+def next_call(folder):
+    """The number of this call of all calls with this folder, by any process."""
+    number = 0
+    while True:
+        try:
+            os.close(os.open(Path(folder) / str(number), os.O_CREAT | os.O_EXCL))
+            return number
+        except FileExistsError:
+            number += 1
 
 
 def slow(rows, folder):
