@@ -1,10 +1,13 @@
 """A file is complete or absent. tests/pipeline/test_labels.py tests the same for label files."""
 
 import os
+import tempfile
+from pathlib import Path
 
 import pytest
 
 import silverbirch as sb
+from silverbirch.pipeline.labels import LabelFolder
 from silverbirch.storage.atomic import check_free, new_file, remove_leftovers
 
 
@@ -26,11 +29,34 @@ def test_a_file_url_is_written_and_its_leftovers_are_found(tmp_path):
     assert [found.name for found in tmp_path.iterdir()] == ["a b.sb"]
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_that_may_not_be_written_to_is_refused(tmp_path):
-    tmp_path.chmod(0o500)
-    with pytest.raises(PermissionError, match="may not be written"):
-        check_free(tmp_path / "l.csv")
+@pytest.fixture
+def shared_folder():
+    """A folder that any user reaches; who runs the test is not root here, who may write everywhere."""
+    with tempfile.TemporaryDirectory() as folder:
+        is_root = os.getuid() == 0
+        if is_root:
+            os.setreuid(65534, -1)  # by this user the system says what may be written to
+        try:
+            yield Path(folder)
+        finally:
+            if is_root:
+                os.setreuid(0, -1)
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="this system has no permissions of folders")
+def test_a_folder_that_may_not_be_written_to_is_refused(shared_folder, tmp_path):
+    (tmp_path / "rows.npy").touch()
+    rows = str(tmp_path / "rows.npy")
+    labels = LabelFolder(shared_folder / "labels", ".npy", (rows,))  # of a folder that will be made
+    shared_folder.chmod(0o777)
+    check_free(shared_folder / "labels.npy")
+    labels.check([rows], force=False)
+    shared_folder.chmod(0o555)
+    refused = f"the folder {shared_folder} may not be written to"
+    with pytest.raises(PermissionError, match=refused):
+        check_free(shared_folder / "labels.npy")
+    with pytest.raises(PermissionError, match=refused):
+        labels.check([rows], force=False)
 
 
 def test_leftovers_are_found_beside_what_a_link_leads_to_and_files_of_others_stay(tmp_path):

@@ -2,6 +2,7 @@
 
 check_free        -- raises an error if a file cannot be written; called for all outputs before any work
 check_free_below  -- the same for many files below a remote folder
+check_permission  -- raises an error if no file may be made in a folder
 new_file          -- a file that appears under its name when it is complete
 remove_leftovers  -- removes the partial files of killed processes
 """
@@ -40,10 +41,15 @@ def check_free(path: AnyPath, force: bool = False) -> None:
         raise IsADirectoryError(f"cannot write {target}: it is a folder; give the name of a file")
     if target.exists() and not target.is_file():
         raise FileExistsError(f"cannot write {target}: it is a device or a pipe; give the name of a file")
-    if not os.access(folder, os.W_OK):
-        raise PermissionError(f"cannot write {target}: the folder {folder} may not be written to")
+    check_permission(folder, target)
     if target.exists() and not force:
         raise FileExistsError(f"{target} exists: give another name, or overwrite it by {parameter('force', True)}")
+
+
+def check_permission(folder: AnyPath, target: AnyPath) -> None:
+    """Raises PermissionError if `target` may not be made in `folder`."""
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(f"cannot write {target}: the folder {folder} may not be written to")
 
 
 def _check_free_remote(target: RemotePath, force: bool) -> None:

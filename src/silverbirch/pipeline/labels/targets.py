@@ -16,7 +16,7 @@ import numpy as np
 from ...remote import Place, RemotePath, is_remote, place
 from ...rows import RowSource
 from ...rows.paths import places_below
-from ...storage.atomic import AnyPath, check_free, check_free_below, new_file
+from ...storage.atomic import AnyPath, check_free, check_free_below, check_permission, new_file
 from .formats import SUFFIXES, LabelFormat, Labels, Names, check_types, format_of, suffix_of
 
 _STANDARD_OUTPUT = "-"
@@ -270,5 +270,5 @@ def _check_free_below(path: Place, force: bool) -> None:
         raise NotADirectoryError(f"cannot write {path}: {folder} is a file, not a folder; name another folder")
     if folder == path.parent:
         check_free(path, force)
-    elif not os.access(folder, os.W_OK):
-        raise PermissionError(f"cannot write {path}: the folder {folder} may not be written to")
+    else:
+        check_permission(folder, path)
