@@ -7,7 +7,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, cast
 
 import numpy as np
@@ -231,15 +231,20 @@ def _on_worker(name: str, *value: Any) -> str:
     return in_python(name, *value).replace("read_chunks(", "dask.delayed(read_chunks)(")
 
 
+def _spelled_for(rows: Any) -> AbstractContextManager[None]:
+    """Errors say what to do about these rows on Dask."""
+    return spelled_in_task(_OF_FRAME if is_frame(rows) else _on_worker)
+
+
 @contextmanager
 def _partition(number: int, rows: Any) -> Iterator[None]:
-    """Errors name the partition, and what to do about it on Dask."""
-    with in_partition(number), spelled_in_task(_OF_FRAME if is_frame(rows) else _on_worker):
+    """Errors name the partition, too."""
+    with in_partition(number), _spelled_for(rows):
         yield
 
 
 def _done(work: Work, number: int, rows: Any, weight: Any) -> bytes:
-    with spelled_in_task(_OF_FRAME if is_frame(rows) else _on_worker):
+    with _spelled_for(rows):
         return work(number, rows, weight)
 
 
