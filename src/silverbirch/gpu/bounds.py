@@ -67,6 +67,7 @@ def limits(
     fewest = weight * lightest / (weight + lightest) if ward else torch.ones_like(weight)
     v = least.amin(0).double().clamp(min=0) * factor
     kth = _kth(least, min(WANTED, len(least) // 5)).double() * factor
+    kth = kth.where(kth.isfinite(), 0.0)  # parts without clusters
 
     s = 2.0 * slack
     nearby = (s * n + (s * s * norm + (1 - s) * (v / fewest + 2 * s * norm)).sqrt()) / (1 - s)

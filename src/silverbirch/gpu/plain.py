@@ -89,25 +89,34 @@ def candidates(
 
 
 def settle(clusters: Clusters, queries: Tensor, table: Tensor, reach: Tensor) -> None:
-    """Measures candidates. What is not among them is at least `reach` away."""
+    """Measures candidates and settles the queries. What is not in the table is at least `reach` away."""
+    import torch
+
+    table = torch.where(table >= 0, clusters.survivor[table.clamp(min=0)], -1)
+    table.masked_fill_(table == queries[:, None], -1)
+    settle_measured(clusters, queries, table, _measured(clusters, queries, table), reach)
+
+
+def settle_measured(clusters: Clusters, queries: Tensor, table: Tensor, distances: Tensor, reach: Tensor) -> None:
     import torch
 
     c = clusters
-    slot = torch.where(table >= 0, c.survivor[table.clamp(min=0)], -1)
-    slot = torch.sort(slot.masked_fill(slot == queries[:, None], -1), 1).values
-    slot[:, 1:].masked_fill_(slot[:, 1:] == slot[:, :-1], -1)
-    distance, order = torch.sort(_measured(c, queries, slot), dim=1, stable=True)  # ties: the lowest slot first
+    slot, order = torch.sort(table, 1)
+    repeated = torch.zeros_like(slot, dtype=torch.bool)
+    repeated[:, 1:] = slot[:, 1:] == slot[:, :-1]
+    distances = torch.gather(distances, 1, order).masked_fill_(repeated | (slot < 0), torch.inf)
+    distances, order = torch.sort(distances, dim=1, stable=True)  # ties: the lowest slot first
     slot = torch.gather(slot, 1, order)
     if slot.shape[1] > LENGTH:
-        reach = torch.minimum(reach, distance[:, LENGTH])
-    certain = distance[:, 0] < reach
+        reach = torch.minimum(reach, distances[:, LENGTH])
+    certain = distances[:, 0] < reach
     c.nearest[queries] = torch.where(certain, slot[:, 0], -1).int()
     c.unsettled[queries] = (~certain).to(torch.int8)
-    c.distance[queries] = distance[:, 0]
+    c.distance[queries] = distances[:, 0]
     c.reach[queries] = reach
     row = torch.full((len(queries), 2 * LENGTH), -1, dtype=torch.int32, device=queries.device)
     first = slot[:, :LENGTH]
-    row[:, : first.shape[1]] = torch.where(distance[:, :LENGTH] < reach[:, None], first, -1)
+    row[:, : first.shape[1]] = torch.where(distances[:, :LENGTH] < reach[:, None], first, -1)
     c.listed[queries] = row
 
 
@@ -128,14 +137,6 @@ def _measured(clusters: Clusters, queries: Tensor, slot: Tensor) -> Tensor:
             distance += c.spread[query] + c.spread[other]
         result[r, p] = distance
     return result
-
-
-def settle_from_lists(clusters: Clusters) -> None:
-    """Finds the nearest neighbours that the lists can tell."""
-    c = clusters
-    queries = ((c.alive != 0) & (c.nearest < 0) & (c.unsettled == 0)).nonzero().squeeze(1)
-    if len(queries):
-        settle(c, queries, c.listed[queries], c.reach[queries])
 
 
 def merge(clusters: Clusters, first: Tensor, second: Tensor, lightest: Tensor) -> None:

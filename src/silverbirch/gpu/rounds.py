@@ -29,9 +29,9 @@ def cluster_by_rounds(
     rounds = 0
     while clusters.active > 1:
         rounds += 1
-        search.steps.settle_from_lists(clusters)
-        wanted = ((clusters.alive != 0) & (clusters.nearest < 0)).nonzero().squeeze(1)
-        extremes = search.find(wanted)
+        unknown = (clusters.alive != 0) & (clusters.nearest < 0)
+        search.find_in_lists((unknown & (clusters.unsettled == 0)).nonzero().squeeze(1))
+        extremes = search.find((unknown & (clusters.nearest < 0)).nonzero().squeeze(1))
         first, second = _reciprocal(clusters)
         if len(first) == 0:
             search.measure_all(((clusters.alive != 0) & (clusters.nearest < 0)).nonzero().squeeze(1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from . import plain
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _WIDTH = 64  # candidates of a query for which there is room at first
+_LISTS = 1 << 20  # lists that are measured at a time
 _PARTS = 64  # of the columns: their least bounds give the wider threshold
 
 
@@ -25,12 +27,18 @@ class Search:
         self._clusters = clusters
         self._buffer_bytes = buffer_bytes
         self.counts = {"searches": 0, "crowded": 0, "unproven": 0}
-        if clusters.mean.is_cuda:
+        if clusters.mean.is_cuda or os.environ.get('TRITON_INTERPRET'):
             from . import fused
 
             self.steps = fused
         else:
             self.steps = plain
+
+    def find_in_lists(self, queries: Tensor) -> None:
+        """Settles those queries whose lists can tell."""
+        c = self._clusters
+        for some in queries.split(_LISTS):
+            self.steps.settle(c, some, c.listed[some], c.reach[some])
 
     def find(self, queries: Tensor) -> Tensor:
         """Settles the queries, which are slots in ascending order. Returns the extremes that `describe` found."""
