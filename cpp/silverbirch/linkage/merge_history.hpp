@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "silverbirch/base/ascending.hpp"
@@ -100,5 +102,22 @@ class MergeHistory {
   std::vector<Merge> merges_;
   std::vector<std::size_t> prototypes_;
 };
+
+// Merges that were found elsewhere, in an order where parts come before the whole: a[i] is merged into b[i], which
+// names the merged cluster from then on. If the heights ascend, any objects of the two clusters will do, so the edges
+// of a spanning tree in ascending order are merges, too.
+inline Merges merged_in_order(std::span<const std::int64_t> a, std::span<const std::int64_t> b,
+                              std::span<const double> height, bool monotone) {
+  const std::size_t objects = height.size() + 1;
+  if (a.size() != height.size() || b.size() != height.size())
+    throw std::invalid_argument("a, b and height must have the same length");
+  MergeHistory history(objects);
+  for (std::size_t i = 0; i < height.size(); ++i) {
+    const auto x = static_cast<std::size_t>(a[i]), y = static_cast<std::size_t>(b[i]);
+    if (x >= objects || y >= objects) throw std::invalid_argument("an object of a merge does not exist");
+    history.record(x, y, height[i]);
+  }
+  return std::move(history).finish(monotone);
+}
 
 }  // namespace silverbirch

@@ -4,7 +4,11 @@
 `rows`             an array in main memory or on the device, as it is or as unit rows
 `objects`          what is clustered: merged duplicates, moved near the origin, scaled
 `merges`           the merges, and scipy's Z from them
+`history`          merges that name their clusters by objects
+`matrix`           complete, average and weighted linkage of distances, on a matrix in the device's memory
+`matrix_rounds`    the rounds on that matrix
+`kernels`          steps of all of them in Triton
 =================  ==========================================================================
 
-Only functions import torch and triton: importing a module of this room needs neither.
+Only functions import torch, and `kernels`: importing another module of this room needs neither torch nor triton.
 """
