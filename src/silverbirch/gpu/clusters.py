@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from .objects import Objects
@@ -47,7 +48,6 @@ class Clusters:
         self.weight = padded(objects.weight, 1.0)
         self.spread = padded(objects.sse / objects.weight, 0.0)
         self.cluster = padded(objects.cluster, -1)
-        self.rank = filled(0.0, torch.float64)
         self.half = filled(0.0, torch.float16, k)
         self.norm = filled(0.0, torch.float32)
         self.rounding = filled(0.0, torch.float32)
@@ -76,6 +76,19 @@ class Clusters:
         self.norm[at] = exact.square().sum(1).float()
         self.rounding[at] = ((exact - mean).square().sum(1).sqrt() * (1 + 1e-6)).float()
 
+    def objects(self, like: Objects) -> Objects:
+        """The clusters as what is clustered further."""
+        keep = self.alive[: self.slots].nonzero().squeeze(1)
+        weight = self.weight[keep]
+        return replace(
+            like,
+            weight=weight,
+            mean=self.mean[keep],
+            sse=self.spread[keep] * weight,
+            cluster=self.cluster[keep],
+            weighted=True,
+        )
+
     def compact(self) -> None:
         """Moves the clusters to the first slots, in their order. Large tensors keep their memory."""
         import torch
@@ -96,12 +109,12 @@ class Clusters:
             self.mean[to] = self.mean[some]
             self.half[to] = self.half[some]
             self.listed[to] = renamed(self.listed[some])
-        for values in (self.weight, self.spread, self.cluster, self.rank, self.norm, self.rounding, self.inverse_weight,
+        for values in (self.weight, self.spread, self.cluster, self.norm, self.rounding, self.inverse_weight,
                        self.distance, self.reach, self.unsettled):  # fmt: skip
             values[: len(keep)] = values[keep]
         self.slots = len(keep)
         self.padded = -(-self.slots // TILE) * TILE
-        for name in ("mean", "weight", "spread", "cluster", "rank", "half", "norm", "rounding", "inverse_weight", "term",
+        for name in ("mean", "weight", "spread", "cluster", "half", "norm", "rounding", "inverse_weight", "term",
                      "alive", "nearest", "distance", "reach", "listed", "unsettled", "survivor"):  # fmt: skip
             setattr(self, name, getattr(self, name)[: self.padded])
         self.alive.zero_()

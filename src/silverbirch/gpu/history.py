@@ -29,5 +29,4 @@ def add_merges(objects: Objects, a: Tensor, b: Tensor, height: Tensor, monotone:
         merged = first_merge + place - len(objects)
         return torch.where(place < len(objects), objects.cluster[place.clamp(max=len(objects) - 1)], merged)
 
-    rank = Z[:, 2] if monotone else torch.arange(len(Z), dtype=torch.float64, device=Z.device)
-    objects.merges.add(numbered(Z[:, 0]), numbered(Z[:, 1]), Z[:, 2], rank)
+    objects.merges.add(numbered(Z[:, 0]), numbered(Z[:, 1]), Z[:, 2])

@@ -37,9 +37,12 @@ def matrix_bytes(count: int, columns: int) -> int:
 
 
 class Matrix:
-    """The distances of all pairs of slots, squared for complete linkage, and what is known of each slot."""
+    """The distances of all pairs of slots, and what is known of each slot.
 
-    def __init__(self, objects: Objects, linkage: str, kernels: bool) -> None:
+    `roots`: of distances; else of their squares, as ward and complete linkage need them.
+    """
+
+    def __init__(self, objects: Objects, linkage: str, roots: bool, kernels: bool) -> None:
         import torch
 
         count, self.device = len(objects), objects.mean.device
@@ -47,11 +50,11 @@ class Matrix:
         self.kernels = kernels
         self.side = count
         self.distances = torch.empty(count * _stride(count), dtype=torch.float64, device=self.device)
-        root = linkage != "complete"
+        self.roots = roots
         if kernels:
-            _measure_in_kernel(objects.mean, self.distances, root)
+            _measure_in_kernel(objects, self.distances, linkage, roots)
         else:
-            _measure(objects.mean, self.distances.view(count, -1), root)
+            _measure(objects, self.distances.view(count, -1), linkage, roots)
 
         def full(value: float, dtype: torch.dtype) -> Tensor:
             return torch.full((count,), value, dtype=dtype, device=self.device)
@@ -127,20 +130,28 @@ def rounds_for(matrix: Matrix) -> Rounds:
     return KernelRounds(matrix) if matrix.kernels else TorchRounds(matrix)
 
 
-def _measure(mean: Tensor, matrix: Tensor, root: bool) -> None:
+def _measure(objects: Objects, matrix: Tensor, linkage: str, roots: bool) -> None:
+    mean, weight, spread = objects.mean, objects.weight, objects.sse / objects.weight
     count, columns = mean.shape
     step = max(1, _BUFFER // (count * columns))
     for begin in range(0, count, step):
         some = slice(begin, min(begin + step, count))
         squared = (mean[some, None, :] - mean[None, :, :]).square_().sum(2)
-        matrix[some, :count] = squared.sqrt_() if root else squared
+        if roots:
+            squared.sqrt_()
+        elif linkage == "ward":
+            squared *= weight[some, None] * weight / (weight[some, None] + weight)
+        elif linkage != "complete":
+            squared += spread[some, None] + spread
+        matrix[some, :count] = squared
 
 
-def _measure_in_kernel(mean: Tensor, matrix: Tensor, root: bool) -> None:
+def _measure_in_kernel(objects: Objects, matrix: Tensor, linkage: str, roots: bool) -> None:
     import torch
 
     from .kernels import matrix as kernels
 
+    mean = objects.mean
     count, columns = mean.shape
     tiles, steps = -(-count // _TILE), -(-columns // _STEP)
     by_tile = torch.zeros(tiles, steps * _STEP, _TILE, dtype=torch.float64, device=mean.device)
@@ -150,8 +161,9 @@ def _measure_in_kernel(mean: Tensor, matrix: Tensor, root: bool) -> None:
         by_tile[whole, :columns, : count - whole * _TILE] = mean[whole * _TILE :].T
     grid = (tiles * (tiles + 1),)
     kernels.distances[grid](
-        by_tile, matrix, count, steps, _stride(count), ROOT=root, TILE=_TILE, STEP=_STEP, num_warps=8, maxnreg=128
-    )
+        by_tile, objects.weight, objects.sse / objects.weight, matrix, count, steps, _stride(count),
+        LINKAGE=linkage, ROOT=roots, TILE=_TILE, STEP=_STEP, num_warps=8, maxnreg=128,
+    )  # fmt: skip
 
 
 class KernelRounds:
@@ -201,7 +213,7 @@ class KernelRounds:
             m.state, m.claims, m.nearest, m.name, m.alive, m.partner, self._pair_of,
             m.merge_a, m.merge_b, m.merge_height, m.merge_round, BLOCK=256,
         )  # fmt: skip
-        rows = (m.state, m.distances, m.weight)
+        rows = (m.state, m.distances, m.weight, m.nearest)
         kernels.merge_rows[grid](*rows, m.partner, self._pair_of, LINKAGE=m.linkage, BLOCK=1024)
         kernels.merge_columns[grid](*rows, m.alive, m.partner, self._pair_of, LINKAGE=m.linkage, BLOCK=1024)
         kernels.enqueue[grid](
@@ -270,24 +282,32 @@ class TorchRounds:
 
     def _merge(self, a: Tensor, b: Tensor) -> None:
         m, D = self._matrix, self._matrix.view()
-        weight_a, weight_b = m.weight[a], m.weight[b]
-        D[a] = self._combined(D[a], D[b], weight_a[:, None], weight_b[:, None])
-        among = self._combined(D[a][:, a], D[a][:, b], weight_a, weight_b).triu(1)
+        weight_a, weight_b, height = m.weight[a], m.weight[b], m.nearest[a]
+        sides = weight_a[:, None], weight_b[:, None]
+        D[a] = self._combined(D[a], D[b], *sides, m.weight[: m.side], height[:, None])
+        third = (weight_a + weight_b)[:, None]
+        among = self._combined(D[a][:, a], D[a][:, b], weight_a, weight_b, third, height).triu(1)
         D[:, a] = D[a].T
         D[a[:, None], a] = among + among.T
         m.weight[a] += weight_b
         m.alive[b] = 0
 
-    def _combined(self, x: Tensor, y: Tensor, weight_x: Tensor, weight_y: Tensor) -> Tensor:
+    def _combined(
+        self, x: Tensor, y: Tensor, weight_x: Tensor, weight_y: Tensor, third: Tensor, height: Tensor
+    ) -> Tensor:
         import torch
 
-        if self._matrix.linkage == "complete":
+        linkage = self._matrix.linkage
+        if linkage == "complete":
             return torch.maximum(x, y)
-        if self._matrix.linkage == "weighted":
+        if linkage == "weighted":
             return 0.5 * (x + y)
-        lesser = torch.minimum(x, y)  # see kernels/matrix.py
-        share = torch.where(x < y, weight_y, weight_x) / (weight_x + weight_y)
-        return lesser + (torch.maximum(x, y) - lesser) * share
+        lesser, greater = torch.minimum(x, y), torch.maximum(x, y)  # see kernels/matrix.py
+        weight = torch.where(x < y, weight_y, weight_x)
+        if linkage == "average":
+            return lesser + (greater - lesser) * (weight / (weight_x + weight_y))
+        beyond = third * (greater - height).clamp(min=0)
+        return lesser + (weight * (greater - lesser) + beyond) / (weight_x + weight_y + third)
 
     def _wanted(self, a: Tensor, b: Tensor) -> Tensor:
         import torch

@@ -113,7 +113,7 @@ def _merge_equal(merges: Merges, first: Tensor, weight: Tensor) -> tuple[Tensor,
     so_far = order.clone()
     so_far[follows] = merges.objects + merges.count + torch.arange(len(follows), device=first.device)
     zero = torch.zeros(len(follows), dtype=torch.float64, device=first.device)
-    merges.add(so_far[follows - 1], order[follows], zero, zero)
+    merges.add(so_far[follows - 1], order[follows], zero)
     ends = torch.ones_like(starts)
     ends[:-1] = starts[1:]
     return kept, so_far[ends], total

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from .clusters import Clusters
+from .matrix import cluster_by_matrix
 from .objects import Objects
 from .search import Search
 
@@ -17,31 +18,75 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _COMPACT_BELOW = 0.85  # the share of the slots that hold clusters
+_SEARCH_ALL_BELOW = 0.02  # the share of the clusters that merge in a round
+_ON_A_MATRIX = 8192  # clusters at the end
+_CHAINING = 0.002  # the share of the clusters that merge in a round, so few that a matrix is faster
 
 
 def cluster_by_rounds(
-    objects: Objects, linkage: str, buffer_bytes: int = 1 << 32, report: Callable[[int, int], None] | None = None
+    objects: Objects,
+    linkage: str,
+    *,
+    buffer_bytes: int = 1 << 32,
+    matrix_from: int = _ON_A_MATRIX,
+    report: Callable[[int, int], None] | None = None,
 ) -> dict[str, int]:
-    """Adds all merges to `objects.merges`; returns counts of what was done."""
+    """Adds all merges to `objects.merges`; returns counts of what was done.
+
+    `buffer_bytes` limits the bounds that are held at a time. `matrix_from`: with so few clusters left a matrix of their
+    distances is taken, and with four times as many if few of them merge in a round.
+    """
     clusters = Clusters(objects, linkage)
     search = Search(clusters, buffer_bytes)
     total = clusters.active
     rounds = 0
-    while clusters.active > 1:
+    share = 1.0
+    while clusters.active > matrix_from and (share > _CHAINING or clusters.active > 4 * matrix_from):
         rounds += 1
-        unknown = (clusters.alive != 0) & (clusters.nearest < 0)
-        search.find_in_lists((unknown & (clusters.unsettled == 0)).nonzero().squeeze(1))
-        extremes = search.find((unknown & (clusters.nearest < 0)).nonzero().squeeze(1))
-        first, second = _reciprocal(clusters)
-        if len(first) == 0:
-            search.measure_all(((clusters.alive != 0) & (clusters.nearest < 0)).nonzero().squeeze(1))
-            first, second = _reciprocal(clusters)
-        _merge(clusters, search, first, second, extremes)
+        merged = _round(clusters, search, first=rounds == 1)
+        share = merged / (clusters.active + merged)
         if clusters.active < _COMPACT_BELOW * clusters.slots:
             clusters.compact()
         if report:
             report(total - clusters.active, total)
-    return {"rounds": rounds, **search.counts}
+    rest = cluster_by_matrix(clusters.objects(objects), linkage, squares=True)
+    return {"rounds": rounds, **search.counts, **{f"matrix_{name}": count for name, count in rest.items()}}
+
+
+def _round(clusters: Clusters, search: Search, *, first: bool) -> int:
+    """Searches for neighbours and merges all pairs that are nearest to each other; returns their number.
+
+    A cluster without a known neighbour is searched for when it is the neighbour of another one. The others wait: by the
+    time too few pairs are found without them, many have merged or are known from lists.
+    """
+    c = clusters
+    unknown = (c.alive != 0) & (c.nearest < 0)
+    search.find_in_lists((unknown & (c.unsettled == 0)).nonzero().squeeze(1))
+    unknown &= c.nearest < 0
+    extremes = search.find((unknown if first else unknown & _pointed_at(c)).nonzero().squeeze(1))
+    a, b = _reciprocal(c)
+    if len(a) < _SEARCH_ALL_BELOW * c.active and not first:
+        extremes = search.find(((c.alive != 0) & (c.nearest < 0)).nonzero().squeeze(1))
+        a, b = _reciprocal(c)
+    if len(a) == 0:
+        search.measure_all(((c.alive != 0) & (c.nearest < 0)).nonzero().squeeze(1))
+        a, b = _reciprocal(c)
+    distance = c.distance[a]
+    merged = c.merges.add(c.cluster[a], c.cluster[b], (2.0 * distance if c.linkage == "ward" else distance).sqrt())
+    search.steps.merge(c, a, b, extremes[3])
+    c.cluster[a] = merged
+    c.active -= len(a)
+    c.uniform = False
+    return len(a)
+
+
+def _pointed_at(clusters: Clusters) -> Tensor:
+    import torch
+
+    c = clusters
+    result = torch.zeros(c.padded + 1, dtype=torch.bool, device=c.nearest.device)
+    result[c.nearest.long()] = True  # −1 is the last place
+    return result[:-1]
 
 
 def _reciprocal(clusters: Clusters) -> tuple[Tensor, Tensor]:
@@ -51,18 +96,3 @@ def _reciprocal(clusters: Clusters) -> tuple[Tensor, Tensor]:
     slot = torch.arange(clusters.padded, device=near.device)
     first = ((near > slot) & (near[near.clamp(min=0)] == slot)).nonzero().squeeze(1)
     return first, near[first]
-
-
-def _merge(clusters: Clusters, search: Search, first: Tensor, second: Tensor, extremes: Tensor) -> None:
-    import torch
-
-    c = clusters
-    distance = c.distance[first]
-    height = (2.0 * distance if c.linkage == "ward" else distance).sqrt()
-    rank = torch.maximum(height, torch.maximum(c.rank[first], c.rank[second]))
-    merged = c.merges.add(c.cluster[first], c.cluster[second], height, rank)
-    search.steps.merge(c, first, second, extremes[3])
-    c.cluster[first] = merged
-    c.rank[first] = rank
-    c.active -= len(first)
-    c.uniform = False

@@ -24,12 +24,13 @@ SCANNED = tl.constexpr(6)  # rows, in all rounds
 UNCLAIMED = tl.constexpr(0x7FFFFFFFFFFFFFFF)
 
 
-# The squared distance, or the distance, of all pairs of rows, from differences: products would lose pairs much nearer
+# The distances of all pairs of rows that the linkage starts from, by differences: products would lose pairs much nearer
 # to each other than to the origin. `tiles` holds TILE rows after TILE rows, column by column, STEP * steps columns. A
 # program measures half a tile of the matrix on or above the diagonal and writes it to the mirror, too. Its numbers have
 # three axes (columns / 32, rows, 32), so Triton gives each thread several columns of several rows: the fewest loads.
 @triton.jit(do_not_specialize=["count", "steps", "stride"])
-def distances(tiles, matrix, count, steps, stride, ROOT: tl.constexpr, TILE: tl.constexpr, STEP: tl.constexpr):
+def distances(tiles, weight, spread, matrix, count, steps, stride,
+              LINKAGE: tl.constexpr, ROOT: tl.constexpr, TILE: tl.constexpr, STEP: tl.constexpr):  # fmt: skip
     HALF: tl.constexpr = TILE // 2
     tile = (tl.program_id(0) // 2).to(tl.int64)
     # The tiles (low, high) with low <= high, in the order of high.
@@ -48,11 +49,18 @@ def distances(tiles, matrix, count, steps, stride, ROOT: tl.constexpr, TILE: tl.
             total += gap * gap
         row_at += TILE * STEP
         column_at += TILE * STEP
-    if ROOT:
-        total = tl.sqrt(total)
     row = low * TILE + row
     column = high * TILE + column
     inside = (row < count)[None, :, None] & (column < count)[:, None, :]
+    if ROOT:
+        total = tl.sqrt(total)
+    elif LINKAGE == "ward":
+        row_weight = tl.load(weight + row, mask=row < count, other=1.0)[None, :, None]
+        column_weight = tl.load(weight + column, mask=column < count, other=1.0)[:, None, :]
+        total *= (row_weight * column_weight) / (row_weight + column_weight)
+    elif LINKAGE != "complete":
+        row_spread = tl.load(spread + row, mask=row < count, other=0.0)[None, :, None]
+        total += row_spread + tl.load(spread + column, mask=column < count, other=0.0)[:, None, :]
     tl.store(matrix + row[None, :, None] * stride + column[:, None, :], total, mask=inside)
     if low != high:
         mirrored = (row < count)[None, None, :] & (column < count)[:, :, None]
@@ -102,22 +110,28 @@ def accept(state, claims, nearest, name, alive, partner, pair_of, merge_a, merge
             tl.store(merge_round + merged + place, round_, mask=agreed)
 
 
-# The formula of Lance and Williams. A result below both numbers would break reducibility by rounding, and with it the
-# proof that neighbours which are kept are still the nearest: therefore average linkage adds to the lesser one.
+# The formula of Lance and Williams: the distance of a third cluster, at distances x and y from two that merge at `height`. A
+# result below x and y would break reducibility by rounding, and with it the proof that neighbours which are kept are still
+# the nearest: therefore average and Ward linkage add to the lesser one.
 @triton.jit
-def _combined(x, y, weight_x, weight_y, LINKAGE: tl.constexpr):
+def _combined(x, y, weight_x, weight_y, third, height, LINKAGE: tl.constexpr):
     if LINKAGE == "complete":
         return tl.maximum(x, y)
     elif LINKAGE == "weighted":
         return 0.5 * (x + y)
     else:
         lesser = tl.minimum(x, y)
-        share = tl.where(x < y, weight_y, weight_x) / (weight_x + weight_y)
-        return lesser + (tl.maximum(x, y) - lesser) * share
+        greater = tl.maximum(x, y)
+        weight = tl.where(x < y, weight_y, weight_x)
+        if LINKAGE == "average":
+            return lesser + (greater - lesser) * (weight / (weight_x + weight_y))
+        else:
+            beyond = third * tl.maximum(greater - height, 0.0)
+            return lesser + (weight * (greater - lesser) + beyond) / (weight_x + weight_y + third)
 
 
 @triton.jit
-def merge_rows(state, matrix, weight, partner, pair_of, LINKAGE: tl.constexpr, BLOCK: tl.constexpr):
+def merge_rows(state, matrix, weight, nearest, partner, pair_of, LINKAGE: tl.constexpr, BLOCK: tl.constexpr):
     side = tl.load(state + SIDE)
     stride = tl.load(state + STRIDE)
     pairs = tl.load(state + PAIRS)
@@ -128,14 +142,18 @@ def merge_rows(state, matrix, weight, partner, pair_of, LINKAGE: tl.constexpr, B
         x = (item % blocks) * BLOCK + tl.arange(0, BLOCK).to(tl.int64)
         to_a = tl.load(matrix + a * stride + x, mask=x < side, other=0.0)
         to_b = tl.load(matrix + b * stride + x, mask=x < side, other=0.0)
-        merged = _combined(to_a, to_b, tl.load(weight + a), tl.load(weight + b), LINKAGE)
+        third = tl.load(weight + x, mask=x < side, other=1.0)
+        merged = _combined(
+            to_a, to_b, tl.load(weight + a), tl.load(weight + b), third, tl.load(nearest + a), LINKAGE
+        )
         tl.store(matrix + a * stride + x, merged, mask=x < side)
 
 
 # Column a becomes the mirror of row a. Where x merges in this round, too, row a holds its distances to both parts of x:
 # they are combined once, for the pair (a, x) with a < x, so that the matrix stays symmetric to the bit.
 @triton.jit
-def merge_columns(state, matrix, weight, alive, partner, pair_of, LINKAGE: tl.constexpr, BLOCK: tl.constexpr):
+def merge_columns(state, matrix, weight, nearest, alive, partner, pair_of,
+                  LINKAGE: tl.constexpr, BLOCK: tl.constexpr):  # fmt: skip
     side = tl.load(state + SIDE)
     stride = tl.load(state + STRIDE)
     pairs = tl.load(state + PAIRS)
@@ -153,7 +171,9 @@ def merge_columns(state, matrix, weight, alive, partner, pair_of, LINKAGE: tl.co
         to_other = tl.load(matrix + a * stride + other, mask=both, other=0.0)
         weight_x = tl.load(weight + x, mask=both, other=1.0)
         weight_other = tl.load(weight + other, mask=both, other=1.0)
-        merged = _combined(distance, to_other, weight_x, weight_other, LINKAGE)
+        third = tl.load(weight + a) + tl.load(weight + tl.load(partner + a))
+        height = tl.load(nearest + x, mask=both, other=0.0)
+        merged = _combined(distance, to_other, weight_x, weight_other, third, height, LINKAGE)
         distance = tl.where(both, merged, distance)
         tl.store(matrix + a * stride + x, distance, mask=both)
         tl.store(matrix + x * stride + a, distance, mask=present)
