@@ -1,4 +1,4 @@
-"""The processor and the memory of this machine, what of them this process may use, and whether it runs in a notebook."""
+"""The cores and the memory of this machine and of this process, and whether it runs in a notebook."""
 
 import contextlib
 import ctypes
@@ -29,8 +29,8 @@ def usable_cores() -> int:
     """The number of cores that this process may use; at least one.
 
     These are the cores of its affinity, and no more than the CPU quota of its container (cgroup), OMP_NUM_THREADS and
-    LOKY_MAX_CPU_COUNT. Two hyper-threads are one core. joblib sets OMP_NUM_THREADS in its processes, so that all of them
-    together use each core once; so does Dask.
+    LOKY_MAX_CPU_COUNT. Two hyper-threads are one core. joblib and Dask set OMP_NUM_THREADS in their processes, so that
+    all of them together use each core once.
     """
     affinity = getattr(os, "sched_getaffinity", None)  # only on Linux
     allowed = affinity(0) if affinity else range(os.cpu_count() or 1)
