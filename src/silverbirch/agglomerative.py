@@ -45,7 +45,8 @@ class AgglomerativeClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc
     compute_distances : bool, default False
         Whether to set `distances_` where `distance_threshold` is None.
     n_jobs : int, default None
-        Number of threads; None is one, -1 is one for each core. It changes the time and nothing else.
+        Number of threads; None is one, -1 is one for each physical core that this process may use.
+        It changes the time and nothing else.
     progress : bool, default False
         Whether to show a progress bar.
 

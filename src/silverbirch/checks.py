@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
+from .machine import usable_cores
 from .wording import parameter
 
 Rows = NDArray[np.float64] | NDArray[np.float32]
@@ -303,17 +304,16 @@ def as_bytes(value: Any, name: str = "max_memory") -> int:
 
 
 def as_threads(n_jobs: Any) -> int:
-    """The number of threads: None is one, -1 is one for each core."""
+    """The number of threads: None is one, -1 is one for each core that this process may use, -2 is one less."""
     if n_jobs is None:
         return 1
     try:
         number = operator.index(n_jobs)
     except TypeError:
         raise TypeError(f"{parameter('n_jobs', n_jobs)}: a whole number or None is needed") from None
-    cores = os.cpu_count() or 1
-    if number == 0 or number < -cores:
-        raise ValueError(f"{parameter('n_jobs', n_jobs)}: must be a number of threads, or -1 for all {cores}")
-    return min(number, _MOST_THREADS) if number > 0 else cores + 1 + number
+    if number == 0 or number < -(os.cpu_count() or 1):
+        raise ValueError(f"{parameter('n_jobs', n_jobs)}: must be a number of threads, or -1 for all {usable_cores()}")
+    return min(number if number > 0 else max(usable_cores() + 1 + number, 1), _MOST_THREADS)
 
 
 def bytes_text(count: float) -> str:

@@ -63,7 +63,8 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         The share of the weight of all earlier rows that each `partial_fit` forgets, 0 ≤ forget < 1, see `CFTree.decay`:
         clusters follow a stream that changes. None keeps every row at its full weight.
     n_jobs : int, default None
-        Number of threads; None is one, -1 is one for each core. It changes the time and nothing else.
+        Number of threads; None is one, -1 is one for each physical core that this process may use.
+        It changes the time and nothing else.
     progress : bool, default False
         Whether to show a progress bar for each phase.
 

@@ -181,7 +181,8 @@ class ClusterFeatures(Saved):
         weight : array (n,) or float, default None
             How often each row counts; None counts each row once.
         n_jobs : int, default None
-            Number of threads; None is one, -1 is one for each core. It changes the time and nothing else.
+            Number of threads; None is one, -1 is one for each physical core that this process may use.
+            It changes the time and nothing else.
         progress : bool or function, default None
             True shows a bar; a function is called with (done, total).
 

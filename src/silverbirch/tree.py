@@ -94,7 +94,8 @@ class CFTree(Saved):
     dtype : float32, float64 or None, default None
         Round rows to this precision before insertion; None inserts them as they are. Sums and means are always float64.
     n_jobs : int, default None
-        Number of threads for insertion; None is one, -1 is one for each core. It changes the time and nothing else.
+        Number of threads for insertion; None is one, -1 is one for each physical core that this process may use.
+        It changes the time and nothing else.
 
     Raises
     ------
@@ -379,7 +380,8 @@ class CFTree(Saved):
         X : array (n, d), data frame, path or stream
             The rows, as `insert` takes them.
         n_jobs : int, default None
-            Number of threads; None is one, -1 is one for each core. It changes the time and nothing else.
+            Number of threads; None is one, -1 is one for each physical core that this process may use.
+            It changes the time and nothing else.
         progress : bool or function, default None
             True shows a bar; a function is called with (done, total).
 

@@ -6,13 +6,12 @@
 #include <cstddef>
 #include <exception>
 #include <mutex>
-#include <system_error>
-#include <thread>
 #include <type_traits>
 #include <vector>
 
 #include "silverbirch/base/progress.hpp"
 #include "silverbirch/base/switches.hpp"
+#include "silverbirch/base/thread_pool.hpp"
 
 namespace silverbirch {
 
@@ -70,14 +69,11 @@ void parallel_for(std::size_t count, std::size_t piece, std::size_t threads, con
   };
 
   const std::size_t pieces = (count + piece - 1) / piece;
-  std::vector<std::thread> helpers;
-  try {
-    for (std::size_t t = 1; t < std::min(threads, pieces); ++t) helpers.emplace_back(run, false);
-  } catch (const std::system_error&) {
-    // The system gives no more threads: the existing ones do the work.
+  {
+    const auto help = [&] { run(false); };
+    const Helpers helpers(std::clamp<std::size_t>(pieces, 1, std::max<std::size_t>(threads, 1)) - 1, help);
+    run(true);
   }
-  run(true);
-  for (std::thread& helper : helpers) helper.join();
   if (failure) std::rethrow_exception(failure);
   progress(count, count);
 }

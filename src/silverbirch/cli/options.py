@@ -334,7 +334,11 @@ Algorithm = Annotated[str, _choice(ALGORITHMS, ("--algorithm",), LINKAGE, "By de
 Jobs = Annotated[
     int,
     typer.Option(
-        "--jobs", "-j", metavar="NUMBER", rich_help_panel=RUN, help="Number of threads; -1 for one on each core."
+        "--jobs",
+        "-j",
+        metavar="NUMBER",
+        rich_help_panel=RUN,
+        help="Number of threads; -1 for one on each physical core.",
     ),
 ]
 Dask = Annotated[

@@ -84,7 +84,8 @@ def linkage(
         (reducible linkages), "heap" (ward, centroid, median, squared average and weighted) and "boruvka" (single). For
         many dimensions: "blocked" (the linkages of "heap").
     n_jobs : int, default None
-        Number of threads; None is one, -1 is one for each core. It changes the time and nothing else.
+        Number of threads; None is one, -1 is one for each physical core that this process may use.
+        It changes the time and nothing else.
     progress : bool, default False
         Whether to show a progress bar.
 

@@ -54,7 +54,8 @@ def leaf_order(
         The distance of points, as in `linkage`; for cluster features "euclidean", and for those of unit rows also
         "cosine" or "correlation". It is ignored for a condensed distance vector.
     n_jobs : int, default None
-        Number of threads for the optimal order; None is one, -1 is one for each core. It changes only the time.
+        Number of threads for the optimal order; None is one, -1 is one for each physical core that this process may
+        use. It changes only the time.
     progress : bool, default False
         Whether to show a progress bar.
 

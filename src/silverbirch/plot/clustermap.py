@@ -191,7 +191,7 @@ def clustermap(
     figure : matplotlib Figure or SubFigure, default None
         Where to draw, best one with layout="constrained"; None makes a new figure.
     n_jobs : int, default None
-        Number of threads; None is one, -1 is one for each core.
+        Number of threads; None is one, -1 is one for each physical core that this process may use.
     **style : optional
         Passed to matplotlib's pcolormesh; a `norm` takes the place of vmin, vmax and center.
 
