@@ -15,7 +15,7 @@ from gpu_objects import ROWS, WEIGHTS, objects_of
 def merged(X, linkage, kernels, weight=None):
     objects = objects_of(X, weight)
     greedy.cluster_greedily(objects, linkage, kernels=kernels)
-    return objects.merges.linkage_matrix(objects.scale)
+    return objects.merges.linkage_matrix(objects.scale, monotone=False)
 
 linkage = sys.argv[1]
 for X, weight in ((ROWS["plane"][:60], WEIGHTS[:60]), (ROWS["tight"][:40], None), (ROWS["two"], None)):

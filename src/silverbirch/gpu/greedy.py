@@ -2,8 +2,8 @@
 
 These linkages are not reducible: a merged cluster can be nearer to others than its parts were, so merges cannot be done
 in rounds. Every cluster has a key: the squared distance to the nearest cluster that is older, which is therefore found
-before the two can merge. While that neighbour is there, the pair exists; if it has merged, the key is a lower bound. So the
-least key is either the nearest pair of all, or its cluster searches again [Anderberg 1973]. Means are kept in float64 and
+before the two can merge. While that neighbour is there, the pair exists; if it has merged, the key is a lower bound. So
+the least key is either the nearest pair of all, or its cluster searches again [Anderberg 1973]. Means are float64 and
 all distances come from differences: nothing is rounded twice.
 """
 

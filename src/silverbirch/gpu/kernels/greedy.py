@@ -1,4 +1,4 @@
-"""Steps of a greedy clustering by means: `choose` merges the nearest pair or finds that it is not known, `measure` searches.
+"""A step of greedy clustering by means: `measure` searches, `choose` merges the nearest pair if it is known.
 
 All counts are in device memory, so that many steps are replayed as one CUDA graph without a word from the host.
 """
@@ -29,10 +29,10 @@ def _update_block(block, key, block_key, block_slot, BLOCK: tl.constexpr):
 # changed; and asks for the neighbour of the merged cluster, or the new one of the pair, and for those of other slots
 # with low keys whose neighbours have changed: `measure` reads the means once for all of them.
 @triton.jit(do_not_specialize=["objects"])
-def choose(state, mean, weight, born, key, neighbour, neighbour_born, block_key, block_slot, queries, part_key, part_slot,
-           name, merge_a, merge_b, merge_height, objects, COLUMNS: tl.constexpr, WIDTH: tl.constexpr,
-           QUERIES: tl.constexpr, PARTS: tl.constexpr, BLOCK: tl.constexpr, BLOCKS: tl.constexpr,
-           MIDPOINT: tl.constexpr):  # fmt: skip
+def choose(state, mean, weight, born, key, neighbour, neighbour_born, block_key, block_slot, queries,
+           part_key, part_slot, name, merge_a, merge_b, merge_height, objects,
+           COLUMNS: tl.constexpr, WIDTH: tl.constexpr, QUERIES: tl.constexpr, PARTS: tl.constexpr,
+           BLOCK: tl.constexpr, BLOCKS: tl.constexpr, MIDPOINT: tl.constexpr):  # fmt: skip
     blocks = tl.cdiv(tl.load(state + SLOTS), BLOCK)
     merged = tl.load(state + MERGED)
     searched = tl.load(state + SEARCHED)
