@@ -7,6 +7,7 @@
 `history`          merges that name their clusters by objects
 `matrix`           complete, average and weighted linkage of distances, on a matrix in the device's memory
 `matrix_rounds`    the rounds on that matrix
+`greedy`           centroid and median linkage, by means
 `kernels`          steps of all of them in Triton
 =================  ==========================================================================
 

@@ -80,7 +80,7 @@ def thresholds(
     thresholds_kernel[(triton.cdiv(count, block),)](
         queries, least, c.norm, c.spread, c.rounding, c.weight, extremes, *result,
         count, len(least), least.shape[1], min(WANTED, len(least) // 5), slack, 2.0**-25 * c.columns**0.5,
-        PARTS=triton.next_power_of_2(len(least)), BLOCK=block, WARD=c.linkage == "ward",
+        PARTS=64, BLOCK=block, WARD=c.linkage == "ward",
         UNIFORM=c.linkage == "ward" and c.uniform,
     )  # fmt: skip
     return result

@@ -26,7 +26,7 @@ class Search:
     def __init__(self, clusters: Clusters, buffer_bytes: int) -> None:
         self._clusters = clusters
         self._buffer_bytes = buffer_bytes
-        self.counts = {"searches": 0, "crowded": 0, "unproven": 0}
+        self.counts = {"searches": 0, "pairs": 0, "crowded": 0, "unproven": 0}
         if clusters.mean.is_cuda or os.environ.get('TRITON_INTERPRET'):
             from . import fused
 
@@ -46,6 +46,7 @@ class Search:
         slack = slack_of(c.half.shape[1])
         extremes = self.steps.describe(c, 1.0 - slack)
         self.counts["searches"] += len(queries)
+        self.counts["pairs"] += len(queries) * c.padded
         batch = max(128, self._buffer_bytes // (c.padded // 8) // 128 * 128)
         for begin in range(0, len(queries), batch):
             self._find(queries[begin : begin + batch], extremes, slack)

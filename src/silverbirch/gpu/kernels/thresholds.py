@@ -34,12 +34,15 @@ def thresholds(queries, least, norms, spread, rounding, weight, extremes, need_a
     row = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     inside = row < count
     query = tl.load(queries + row, mask=inside, other=0).to(tl.int64)
-    part = tl.arange(0, PARTS)
-    values = tl.load(
-        least + part[:, None].to(tl.int64) * stride + row[None, :],
-        mask=(part[:, None] < parts) & inside[None, :],
-        other=float("inf"),
-    )
+    values = tl.full([PARTS, BLOCK], float("inf"), tl.float32)
+    for first in range(0, parts, PARTS):  # parts beyond the first PARTS are joined to those
+        part = first + tl.arange(0, PARTS)
+        some = tl.load(
+            least + part[:, None].to(tl.int64) * stride + row[None, :],
+            mask=(part[:, None] < parts) & inside[None, :],
+            other=float("inf"),
+        )
+        values = tl.minimum(values, some)
     lowest = tl.min(values, 0)
     kth = lowest
     for _ in range(1, kth_smallest):
