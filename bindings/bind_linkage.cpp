@@ -12,7 +12,7 @@ namespace {
 using MergeArrays = std::pair<NumpyArray<double>, NumpyArray<std::int64_t>>;
 
 MergeArrays to_numpy_merges(sb::Merges&& merges) {
-  const std::size_t count = merges.prototypes.size();
+  const std::size_t count = merges.z.size() / 4;
   std::vector<std::int64_t> prototypes(merges.prototypes.begin(), merges.prototypes.end());
   return {to_numpy(std::move(merges.z), {count, 4}), to_numpy(std::move(prototypes))};
 }
@@ -70,7 +70,8 @@ void bind_linkage(nb::module_& m) {
       },
       nb::arg("weight"), nb::arg("mean"), nb::arg("sse"), nb::arg("linkage"), nb::arg("squares"), nb::arg("algorithm"),
       nb::arg("threads"), nb::arg("before_pairs"), nb::arg("progress").none(),
-      "Returns Z and the prototypes. squares: average and weighted linkage are root mean squared distances. "
+      "Returns Z and the prototypes, none for most linkages. squares: average and weighted linkage are root mean "
+      "squared distances. "
       "before_pairs(objects) is called before the distances of all pairs are allocated.");
 
   m.def(

@@ -6,43 +6,54 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <functional>
+#include <utility>
 
+#include "silverbirch/base/aligned.hpp"
+#include "silverbirch/base/parallel.hpp"
 #include "silverbirch/base/radix_sort.hpp"
 #include "silverbirch/base/switches.hpp"
 
 namespace silverbirch {
 
-// Returns the positions of value(0), …, value(count - 1) in ascending order of the values. Equal values keep their
-// order. No value may be NaN.
-template <class Value>
-std::vector<std::uint32_t> ascending(std::size_t count, Value value) {
+// Returns the positions of value(0), …, value(count - 1) in ascending order of the values. before(i, j) orders the
+// positions of equal values, which otherwise keep their order. No value may be NaN.
+template <class Value, class Before = std::less<std::uint32_t>>
+UnsetVector<std::uint32_t> ascending(std::size_t count, Value value, std::size_t threads = 1, Before before = {}) {
   struct Item {
     std::uint64_t key;
     std::uint32_t place;
-    bool operator<(const Item& other) const { return key != other.key ? key < other.key : place < other.place; }
   };
-  constexpr std::size_t kDigits = 3, kRest = 64 - kDigits * kDigitBits, kMany = 4096;
-  std::vector<Item> items(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto bits = std::bit_cast<std::uint64_t>(value(i) + 0.0);  // -0 and 0 are the same value
-    constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
-    items[i] = {bits & kSign ? ~bits : bits | kSign, static_cast<std::uint32_t>(i)};
-  }
-  if (count < kMany || !on(Mechanism::radix_sort)) {
-    std::sort(items.begin(), items.end());
-  } else {
-    std::vector<Item> sorted(count);
-    radix_sort(items, sorted, kRest, 64, [](const Item& item) { return item.key; });
-    for (auto run = items.begin(); run != items.end();) {
-      auto end = run + 1;
-      while (end != items.end() && end->key >> kRest == run->key >> kRest) ++end;
-      if (end - run > 1) std::sort(run, end);
-      run = end;
+  constexpr std::size_t kDigits = 3, kRest = 64 - kDigits * kDigitBits, kMany = 4096, kPiece = 8192;
+  const auto precedes = [&](const Item& a, const Item& b) {
+    return a.key != b.key ? a.key < b.key : before(a.place, b.place);
+  };
+  UnsetVector<Item> items(count);
+  parallel_for(count, kPiece, threads, no_progress, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const auto bits = std::bit_cast<std::uint64_t>(value(i) + 0.0);  // -0 and 0 are the same value
+      constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
+      items[i] = {bits & kSign ? ~bits : bits | kSign, static_cast<std::uint32_t>(i)};
     }
+  });
+  if (count < kMany || !on(Mechanism::radix_sort)) {
+    std::sort(items.begin(), items.end(), precedes);
+  } else {
+    UnsetVector<Item> sorted(count);
+    radix_sort(items, sorted, kRest, 64, [](const Item& item) { return item.key; }, threads);
+    const auto continues = [&](std::size_t i) { return i > 0 && items[i].key >> kRest == items[i - 1].key >> kRest; };
+    parallel_for(count, kPiece, threads, no_progress, [&](std::size_t begin, std::size_t last) {
+      while (begin < last && continues(begin)) ++begin;  // a run belongs to the piece in which it begins
+      for (std::size_t end; begin < last; begin = end) {
+        for (end = begin + 1; end < count && continues(end);) ++end;
+        if (end - begin > 1) std::sort(items.data() + begin, items.data() + end, precedes);
+      }
+    });
   }
-  std::vector<std::uint32_t> places(count);
-  for (std::size_t i = 0; i < count; ++i) places[i] = items[i].place;
+  UnsetVector<std::uint32_t> places(count);
+  parallel_for(count, kPiece, threads, no_progress, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) places[i] = items[i].place;
+  });
   return places;
 }
 

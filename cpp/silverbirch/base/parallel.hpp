@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "silverbirch/base/aligned.hpp"
 #include "silverbirch/base/progress.hpp"
 #include "silverbirch/base/switches.hpp"
 #include "silverbirch/base/thread_pool.hpp"
@@ -81,27 +82,29 @@ void parallel_for(std::size_t count, std::size_t piece, std::size_t threads, con
 // Collects, in order, what take(i, place) writes to `place` for i in [0, count). An i for which take returns false is
 // left out.
 template <class T, class Take>
-std::vector<T> parallel_collect(std::size_t count, std::size_t threads, Take take) {
-  if (!on(Mechanism::parallel_collect)) {
-    std::vector<T> some;
-    T place;
-    for (std::size_t i = 0; i < count; ++i)
-      if (take(i, place)) some.push_back(place);
-    return some;
-  }
-  constexpr std::size_t piece = 8192;
-  std::vector<T> taken(count);
-  std::vector<std::size_t> taken_of_piece((count + piece - 1) / piece);
+UnsetVector<T> parallel_collect(std::size_t count, std::size_t threads, Take take) {
+  if (!on(Mechanism::parallel_collect)) threads = 1;
+  constexpr std::size_t piece = 2048;
+  UnsetVector<T> taken(count);
+  std::vector<std::size_t> begin_of_piece((count + piece - 1) / piece + 1);
   parallel_for(count, piece, threads, no_progress, [&](std::size_t begin, std::size_t end) {
     T* place = taken.data() + begin;
     for (std::size_t i = begin; i < end; ++i) place += take(i, *place);  // no branch to mispredict
-    taken_of_piece[begin / piece] = static_cast<std::size_t>(place - (taken.data() + begin));
+    begin_of_piece[begin / piece + 1] = static_cast<std::size_t>(place - (taken.data() + begin));
   });
-  auto last = taken.begin();
-  for (std::size_t p = 0; p < taken_of_piece.size(); ++p)
-    last = std::copy_n(taken.begin() + static_cast<std::ptrdiff_t>(p * piece), taken_of_piece[p], last);
-  taken.erase(last, taken.end());
-  return taken;
+  const std::size_t pieces = begin_of_piece.size() - 1;
+  for (std::size_t p = 0; p < pieces; ++p) begin_of_piece[p + 1] += begin_of_piece[p];
+  if (pieces < 2) {
+    taken.resize(begin_of_piece.back());
+    return taken;
+  }
+  UnsetVector<T> together(begin_of_piece.back());
+  parallel_for(pieces, 8, threads, no_progress, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t p = begin; p < end; ++p)
+      std::copy_n(taken.data() + p * piece, begin_of_piece[p + 1] - begin_of_piece[p],
+                  together.data() + begin_of_piece[p]);
+  });
+  return together;
 }
 
 }  // namespace silverbirch

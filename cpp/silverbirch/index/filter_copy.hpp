@@ -64,7 +64,7 @@ class FilterCopy {
   }
 
   // Frees the memory until the next pack().
-  void release() { AlignedFloats().swap(blocks_); }
+  void release() { UnsetVector<float>().swap(blocks_); }
 
   const FilterTree& tree() const { return tree_; }
 
@@ -108,7 +108,7 @@ class FilterCopy {
   bool ward_;
   std::vector<double> origin_;
   double inverse_scale_ = 1.0, term_unit_ = 1.0;
-  AlignedFloats blocks_;
+  UnsetVector<float> blocks_;
   PackedBoxes<float> boxes_;
   FilterTree tree_;
 };

@@ -10,8 +10,10 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "silverbirch/base/aligned.hpp"
 #include "silverbirch/base/parallel.hpp"
 #include "silverbirch/base/switches.hpp"
 #include "silverbirch/features/feature_block.hpp"
@@ -67,7 +69,8 @@ std::size_t widest_dimension(const KdKey* keys, std::size_t size, std::size_t di
   return widest;
 }
 
-// Puts the keys below a pivot first and returns how many they are. No branch depends on a key.
+// Puts the keys below a pivot first and returns how many they are. Both parts keep their order. No branch depends on a
+// key.
 inline std::size_t kd_partition(KdKey* keys, std::size_t size, KdKey pivot, KdKey* scratch) {
   std::size_t below = 0;
   for (std::size_t i = 0; i < size; ++i) {
@@ -79,15 +82,37 @@ inline std::size_t kd_partition(KdKey* keys, std::size_t size, KdKey pivot, KdKe
   return below;
 }
 
+// The same on several threads, for many keys.
+inline std::size_t kd_partition(KdKey* keys, std::size_t size, KdKey pivot, KdKey* scratch, std::size_t threads) {
+  constexpr std::size_t kPiece = 16384;
+  if (threads < 2 || size < 4 * kPiece) return kd_partition(keys, size, pivot, scratch);
+  struct Part {
+    std::size_t below, before = 0;  // before: how many keys of earlier pieces are below
+  };
+  std::vector<Part> parts((size + kPiece - 1) / kPiece);
+  parallel_for(size, kPiece, threads, no_progress, [&](std::size_t begin, std::size_t end) {
+    parts[begin / kPiece].below = kd_partition(keys + begin, end - begin, pivot, scratch + begin);
+    std::copy(keys + begin, keys + end, scratch + begin);
+  });
+  std::size_t below = 0;
+  for (Part& part : parts) below += (part.before = below, part.below);
+  parallel_for(size, kPiece, threads, no_progress, [&](std::size_t begin, std::size_t end) {
+    const Part& part = parts[begin / kPiece];
+    std::copy_n(scratch + begin, part.below, keys + part.before);
+    std::copy(scratch + begin + part.below, scratch + end, keys + below + begin - part.before);
+  });
+  return below;
+}
+
 // Puts the `middle` least keys first, like std::nth_element, but without its mispredicted branches. All keys are
 // different.
-inline void kd_select(KdKey* keys, std::size_t size, std::size_t middle, KdKey* scratch) {
+inline void kd_select(KdKey* keys, std::size_t size, std::size_t middle, KdKey* scratch, std::size_t threads = 1) {
   constexpr std::size_t kSample = 8, kPatience = 64;  // after so many bad pivots, std::nth_element takes over
   for (std::size_t passes = 0; passes < kPatience && size > 2 * kSample && on(Mechanism::branchless_select); ++passes) {
     KdKey sample[kSample];
     for (std::size_t i = 0; i < kSample; ++i) sample[i] = keys[i * size / kSample];
     std::sort(sample, sample + kSample);
-    const std::size_t below = kd_partition(keys, size, sample[middle * kSample / size], scratch);
+    const std::size_t below = kd_partition(keys, size, sample[middle * kSample / size], scratch, threads);
     if (below == middle) return;
     if (below == 0) break;  // the pivot was the least key
     if (below > middle) {
@@ -104,14 +129,16 @@ inline void kd_select(KdKey* keys, std::size_t size, std::size_t middle, KdKey* 
 // Splits a range and returns the size of the first part. `scratch` has room for all keys.
 template <class Coordinate>
 std::size_t kd_halve(KdKey* keys, std::size_t size, KdShape shape, std::size_t dim, Coordinate coordinate,
-                     KdKey* scratch) {
+                     KdKey* scratch, std::size_t threads = 1) {
   const std::size_t middle = kd_middle(size, shape);
   const std::size_t k = widest_dimension(keys, size, dim, coordinate);
-  for (std::size_t i = 0; i < size; ++i) {
-    const std::size_t point = point_of(keys[i]);
-    keys[i] = kd_key(coordinate(point, k), point);
-  }
-  kd_select(keys, size, middle, scratch);
+  parallel_for(size, 16384, threads, no_progress, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const std::size_t point = point_of(keys[i]);
+      keys[i] = kd_key(coordinate(point, k), point);
+    }
+  });
+  kd_select(keys, size, middle, scratch, threads);
   return middle;
 }
 
@@ -145,13 +172,14 @@ void kd_sort_closely(KdKey* keys, std::size_t size, KdShape shape, std::size_t d
 // Orders the points in `keys`; coordinate(point, k) is a double. Halves the ranges on several threads until they fit
 // into a cache, then sorts each of them.
 template <class Coordinate>
-void kd_order(std::vector<KdKey>& keys, KdShape shape, std::size_t dim, Coordinate coordinate, std::size_t threads,
+void kd_order(std::span<KdKey> keys, KdShape shape, std::size_t dim, Coordinate coordinate, std::size_t threads,
               const Progress& progress) {
   struct Range {
     std::size_t begin, size;
   };
   const std::size_t fits = std::max<std::size_t>(shape.leaf, (std::size_t{1} << 17) / dim);
   std::vector<Range> ranges = {{0, keys.size()}};
+  UnsetVector<KdKey> scratch(keys.size());
   const auto for_ranges = [&](auto work) {
     parallel_for(ranges.size(), 1, threads, no_progress, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) work(i);
@@ -163,11 +191,12 @@ void kd_order(std::vector<KdKey>& keys, KdShape shape, std::size_t dim, Coordina
   };
   while (ranges.front().size > fits) {  // no range is much longer than the first
     std::vector<Range> halves(2 * ranges.size());
+    const std::size_t threads_of_range = std::max<std::size_t>(1, threads / ranges.size());
     for_ranges([&](std::size_t i) {
       const auto [begin, size] = ranges[i];
-      std::vector<KdKey> scratch(size);
-      const std::size_t middle =
-          size > shape.leaf ? kd_halve(keys.data() + begin, size, shape, dim, from_first, scratch.data()) : size;
+      const std::size_t middle = size > shape.leaf ? kd_halve(keys.data() + begin, size, shape, dim, from_first,
+                                                              scratch.data() + begin, threads_of_range)
+                                                   : size;
       halves[2 * i] = {begin, middle};
       halves[2 * i + 1] = {begin + middle, size - middle};
     });
@@ -176,8 +205,7 @@ void kd_order(std::vector<KdKey>& keys, KdShape shape, std::size_t dim, Coordina
   for_ranges([&](std::size_t i) {
     if (ranges[i].size <= shape.leaf) return;
     if (!on(Mechanism::close_sort)) {
-      std::vector<KdKey> scratch(ranges[i].size);
-      kd_sort(keys.data() + ranges[i].begin, ranges[i].size, shape, dim, from_first, scratch.data());
+      kd_sort(keys.data() + ranges[i].begin, ranges[i].size, shape, dim, from_first, scratch.data() + ranges[i].begin);
     } else
       kd_sort_closely(keys.data() + ranges[i].begin, ranges[i].size, shape, dim, coordinate);
   });

@@ -29,7 +29,7 @@ class PackedBoxes {
       const std::size_t nodes = (children + kRow - 1) / kRow;
       if (levels_.size() == level) levels_.emplace_back();
       levels_[level].resize(nodes * node_size());
-      parallel_for(nodes, 256, threads, no_progress, [&](std::size_t begin, std::size_t end) {
+      parallel_for(nodes, 32, threads, no_progress, [&](std::size_t begin, std::size_t end) {
         for (std::size_t child = begin * kRow; child < end * kRow; ++child)
           if (child >= children)
             clear(level, child);
@@ -133,7 +133,7 @@ class PackedBoxes {
 
   std::size_t dim_, leaf_blocks_;
   bool largest_term_;
-  std::vector<std::vector<Scalar, AlignedAllocator<Scalar>>> levels_;
+  std::vector<UnsetVector<Scalar>> levels_;
 };
 
 }  // namespace silverbirch

@@ -122,13 +122,6 @@ Merges run(Space space, Algorithm algorithm, const Linkage& linkage, const Progr
   return std::move(history).finish(linkage.reducible);
 }
 
-template <class DistancesFrom>
-Merges run_mst(std::size_t objects, DistancesFrom distances_from, const Progress& progress) {
-  MergeHistory history(objects);
-  mst(objects, distances_from, history, progress);
-  return std::move(history).finish(true);
-}
-
 // `pairs` holds the numbers that the recurrence works on (for squared linkages: scaled squares). It is overwritten.
 Merges run_recurrence(const PairMatrix& pairs, const double* weights, const Linkage& linkage, Algorithm algorithm,
                       const Progress& progress) {
@@ -138,7 +131,7 @@ Merges run_recurrence(const PairMatrix& pairs, const double* weights, const Link
       for (std::size_t i = 0; i < objects; ++i)
         if (i != object) row[i] = pairs.at(object, i);
     };
-    return run_mst(objects, distances_from, progress);
+    return mst(objects, distances_from, progress);
   }
   return with_formula<Merges>(linkage, [&]<Recurrence Formula>(Formula) {
     return run(MatrixSpace<Formula>(pairs, weights), algorithm, linkage, progress);
@@ -157,11 +150,14 @@ Merges run_prototypes(const Objects& objects, const double* weights, const Linka
 
 // -- Features and points
 
-Merges in_roots(Merges merges, double scale = 1.0) {
-  for (std::size_t i = 2; i < merges.z.size(); i += 4) {
-    const double squared = merges.z[i] * scale;
-    merges.z[i] = squared > 0.0 ? std::sqrt(squared) : 0.0;  // rounding can make a recurrence slightly negative
-  }
+Merges in_roots(Merges merges, std::size_t threads, double scale = 1.0) {
+  parallel_for(merges.z.size() / 4, 8192, threads, no_progress, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      double& height = merges.z[4 * i + 2];
+      const double squared = height * scale;
+      height = squared > 0.0 ? std::sqrt(squared) : 0.0;  // rounding can make a recurrence slightly negative
+    }
+  });
   return merges;
 }
 
@@ -218,15 +214,15 @@ Merges cluster_points(const FeaturesView& points, const Linkage& linkage, const 
   const Algorithm algorithm = choose(options.algorithm, problem, [&] {
     return linkage.over_pairs == OverPairs::minimum ? index().pays() : members().pays();
   });
-  if (algorithm == Algorithm::boruvka) return in_roots(std::move(index()).run_single());
-  if (algorithm == Algorithm::rounds) return in_roots(std::move(members()).run());
+  if (algorithm == Algorithm::boruvka) return in_roots(std::move(index()).run_single(), options.threads);
+  if (algorithm == Algorithm::rounds) return in_roots(std::move(members()).run(), options.threads);
   made_index.reset();
   made_members.reset();
 
   if (algorithm == Algorithm::mst) {
     const FeatureSpace space(points, CfDistance::centroid, linkage.vote);
     const auto distances_from = [&](std::size_t object, double* row) { space.distances_from(object, row); };
-    return in_roots(run_mst(points.size, distances_from, progress));
+    return in_roots(mst(points.size, distances_from, progress), options.threads);
   }
   if (linkage.prototypes) {
     const PointObjects objects(points, options.threads);
@@ -244,17 +240,18 @@ Merges cluster_features(const FeaturesView& features, const Linkage& linkage, Me
   if (!linkage.distance || !(linkage.squared || means == Means::of_squares))
     return cluster_points(features, linkage, options, progress);
   if (options.algorithm != Algorithm::agnes && options.algorithm != Algorithm::anderberg)
-    return in_roots(merge_features(features, linkage, options, progress), linkage.scale);
+    return in_roots(merge_features(features, linkage, options, progress), options.threads, linkage.scale);
   // Both start from the definition: the recurrence on all pairs.
   const auto pairs = all_pairs(features, *linkage.distance, options, progress,
                                [&](double squared) { return linkage.scale * squared; });
-  return in_roots(run_recurrence({pairs.get(), features.size}, features.weight, linkage, options.algorithm, progress));
+  return in_roots(run_recurrence({pairs.get(), features.size}, features.weight, linkage, options.algorithm, progress),
+                  options.threads);
 }
 
 Merges aggregate_features(const FeaturesView& features, CfDistance distance, const ClusterOptions& options,
                           const Progress& progress) {
   const Linkage linkage = aggregation_by(distance);
-  return in_roots(merge_features(features, linkage, options, progress), linkage.scale);
+  return in_roots(merge_features(features, linkage, options, progress), options.threads, linkage.scale);
 }
 
 Merges cluster_distances(double* condensed, const double* weights, std::size_t objects, const Linkage& linkage,
@@ -275,7 +272,7 @@ Merges cluster_distances(double* condensed, const double* weights, std::size_t o
       distance *= factor(weights[i], weights[j]);
     }
   }
-  return in_roots(run_recurrence(pairs, weights, linkage, algorithm, progress));
+  return in_roots(run_recurrence(pairs, weights, linkage, algorithm, progress), 1);
 }
 
 Merges cluster_distances_by_prototypes(const double* condensed, const double* weights, std::size_t objects,

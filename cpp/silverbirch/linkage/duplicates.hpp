@@ -3,13 +3,14 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "silverbirch/base/aligned.hpp"
 #include "silverbirch/base/parallel.hpp"
+#include "silverbirch/base/radix_sort.hpp"
 #include "silverbirch/base/row_hash.hpp"
 #include "silverbirch/features/features.hpp"
 #include "silverbirch/linkage/merge_history.hpp"
@@ -18,36 +19,36 @@ namespace silverbirch {
 
 struct DistinctFeatures {
   Features features;                 // empty if all rows are distinct: then use the originals
-  std::vector<std::uint32_t> names;  // for each distinct feature, the number of its first original
+  UnsetVector<std::uint32_t> names;  // for each distinct feature, the number of its first original
 };
 
 // For each feature, the number of the first equal one. Features with an sse are left alone: not every linkage puts two
 // equal ones at distance zero. Rows are partitioned by their hashes, so the hash table of a part fits into a cache, and
 // threads share nothing.
-inline std::vector<std::uint32_t> first_of_same(const FeaturesView& features, std::size_t threads) {
+inline UnsetVector<std::uint32_t> first_of_same(const FeaturesView& features, std::size_t threads) {
   struct Row {
     std::uint32_t hash, number;
   };
-  constexpr std::size_t kParts = 64, kPartShift = 26;
+  constexpr std::size_t kParts = 64, kHashBits = 32;
   constexpr std::uint32_t kEmpty = static_cast<std::uint32_t>(-1);
   const std::size_t dim = features.dim;
-  const auto part_of = [](std::uint32_t hash) { return hash >> kPartShift; };
 
-  std::vector<std::uint32_t> hashes(features.size);  // only the upper halves: enough, and half the memory
+  UnsetVector<Row> rows(features.size), scratch(features.size);
   parallel_for(features.size, 8192, threads, no_progress, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i)
-      hashes[i] = static_cast<std::uint32_t>(hash_of_row(features.mean + i * dim, dim) >> 32);
+    for (std::size_t i = begin; i < end; ++i)  // only the upper half of the hash: enough, and half the memory
+      rows[i] = {static_cast<std::uint32_t>(hash_of_row(features.mean + i * dim, dim) >> 32),
+                 static_cast<std::uint32_t>(i)};
   });
-  std::array<std::size_t, kParts + 1> end_of = {};  // during the partition: where the next row of each part goes
-  for (const std::uint32_t hash : hashes) ++end_of[part_of(hash) + 1];
-  for (std::size_t part = 1; part <= kParts; ++part) end_of[part] += end_of[part - 1];
-  std::vector<Row> rows(features.size);
-  for (std::size_t i = 0; i < features.size; ++i)
-    rows[end_of[part_of(hashes[i])]++] = {hashes[i], static_cast<std::uint32_t>(i)};
+  const auto hash_of = [](const Row& row) { return std::uint64_t{row.hash}; };
+  radix_sort(rows, scratch, kHashBits - kDigitBits, kHashBits, hash_of, threads);
+  const auto begin_of = [&](std::size_t part) {
+    const auto is_before = [&](const Row& row) { return row.hash / ((std::uint64_t{1} << kHashBits) / kParts) < part; };
+    return static_cast<std::size_t>(std::partition_point(rows.begin(), rows.end(), is_before) - rows.begin());
+  };
 
-  std::vector<std::uint32_t> same_as(features.size);
+  UnsetVector<std::uint32_t> same_as(features.size);
   parallel_for(kParts, 1, threads, no_progress, [&](std::size_t part, std::size_t) {
-    const std::size_t begin = part == 0 ? 0 : end_of[part - 1], end = end_of[part];
+    const std::size_t begin = begin_of(part), end = begin_of(part + 1);
     const std::size_t buckets = std::bit_ceil(2 * (end - begin) + 1);
     std::vector<Row> first_in(buckets, Row{0, kEmpty});
     for (const Row* row = rows.data() + begin; row != rows.data() + end; ++row) {
@@ -70,7 +71,7 @@ inline std::vector<std::uint32_t> first_of_same(const FeaturesView& features, st
 
 inline DistinctFeatures merge_duplicates(const FeaturesView& features, MergeHistory& history, std::size_t threads) {
   const std::size_t dim = features.dim;
-  const std::vector<std::uint32_t> same_as = first_of_same(features, threads);
+  const UnsetVector<std::uint32_t> same_as = first_of_same(features, threads);
   DistinctFeatures result;
   result.names = parallel_collect<std::uint32_t>(features.size, threads, [&](std::size_t i, std::uint32_t& name) {
     name = static_cast<std::uint32_t>(i);

@@ -22,9 +22,23 @@ void check_select(const std::vector<KdKey>& keys) {
   }
 }
 
+void threads_do_not_change_the_order_of_a_partition() {
+  const std::size_t count = 200000;
+  const std::vector<double> points = random_points(count, 1, 5);
+  std::vector<KdKey> keys(count), scratch(count);
+  for (std::size_t i = 0; i < count; ++i) keys[i] = kd_key(static_cast<float>(points[i]), i);
+  for (const KdKey pivot : {KdKey{0}, keys[0], keys[1], ~KdKey{0}}) {
+    std::vector<KdKey> one = keys, several = keys;
+    const std::size_t below = kd_partition(one.data(), count, pivot, scratch.data());
+    CHECK(kd_partition(several.data(), count, pivot, scratch.data(), 3) == below);
+    CHECK(several == one);
+  }
+}
+
 }  // namespace
 
 int main() {
+  threads_do_not_change_the_order_of_a_partition();
   for (const std::size_t count : {1, 2, 17, 64, 1000, 5000}) {
     const std::vector<double> points = random_points(count, 1, 3);
     std::vector<KdKey> keys(count), equal(count), heads(count);

@@ -32,7 +32,8 @@ void equal_rows_without_an_sse_are_merged_into_the_first() {
   const Features features = many_equal_rows();
   const std::vector<std::uint32_t> expected = first_of_same_by_map(features);
   for (const std::size_t threads : {1, 2, 5}) {
-    CHECK(first_of_same(view(features), threads) == expected);
+    const auto same_as = first_of_same(view(features), threads);
+    CHECK(std::vector(same_as.begin(), same_as.end()) == expected);
     MergeHistory history(kCount);
     const DistinctFeatures distinct = merge_duplicates(view(features), history, threads);
     CHECK(distinct.names.size() + history.size() == kCount);

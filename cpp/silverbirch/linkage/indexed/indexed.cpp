@@ -28,7 +28,7 @@ IndexedClustering::IndexedClustering(const FeaturesView& features, CfDistance di
       dim_(features.dim),
       threads_(threads),
       progress_(progress),
-      history_(features.size),
+      history_(features.size, threads),
       distinct_(merge_duplicates(features, history_, threads)),
       clusters_(distinct_.features.size() ? view(distinct_.features) : features, distinct_.names, nearness_of(distance),
                 vote, threads, progress) {
@@ -54,13 +54,13 @@ Merges IndexedClustering::run(bool by_rounds) && {
   else
     LazyHeap(clusters_, objects_, history_, progress_).run(threads_);
   progress_(history_.size(), objects_ - 1);
-  return std::move(history_).finish(by_rounds || clusters_.is_reducible());
+  return std::move(history_).finish(by_rounds || clusters_.is_reducible(), threads_);
 }
 
 Merges IndexedClustering::run_single() && {
-  Boruvka(clusters_, threads_, progress_).run(history_);
-  progress_(history_.size(), objects_ - 1);
-  return std::move(history_).finish(true);
+  Merges merges = Boruvka(clusters_, threads_, progress_).run();
+  progress_(objects_ - 1, objects_ - 1);
+  return merges;
 }
 
 }  // namespace silverbirch

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -28,8 +29,10 @@ struct MergingPair {
 
 class IndexedClusters {
  public:
+  static constexpr std::size_t kSearchesWorthAPiece = 16;
+
   // names: the name of each feature in the history of merges.
-  IndexedClusters(const FeaturesView& features, const std::vector<std::uint32_t>& names, Nearness nearness, Vote vote,
+  IndexedClusters(const FeaturesView& features, std::span<const std::uint32_t> names, Nearness nearness, Vote vote,
                   std::size_t threads, const Progress& progress)
       : dim_(features.dim),
         nearness_(nearness),
@@ -47,9 +50,9 @@ class IndexedClusters {
         double* mean = lane(i);
         for (std::size_t k = 0; k < dim_; ++k) mean[k * kLanes] = feature.mean[k];
         set_term(i);
+        now_.names[i] = names[i];
       }
     });
-    now_.names = names;
     reorder();
   }
 
@@ -99,7 +102,7 @@ class IndexedClusters {
   }
 
   // Merges all pairs; no two pairs may share a cluster.
-  void merge(std::vector<MergingPair>& pairs, std::size_t threads) {
+  void merge(UnsetVector<MergingPair>& pairs, std::size_t threads) {
     parallel_for(pairs.size(), 512, threads, no_progress, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i)
         if (unite(pairs[i].from, pairs[i].into) != pairs[i].into) std::swap(pairs[i].from, pairs[i].into);
@@ -110,7 +113,7 @@ class IndexedClusters {
   // Boxes that have grown, or contain removed clusters, make searches slow. As long as it suffices, clusters are only
   // moved together within small nodes; when few are left, all are put into kd-order again. Returns the new slot of each
   // old one, kNoSlot for removed clusters; an empty vector if nothing moved.
-  std::vector<Slot> refresh() {
+  UnsetVector<Slot> refresh() {
     if (alive_ < slot_count() / 5 * 3) return reorder();
     if (on(Mechanism::sweep_within_nodes) && alive_ < tidy_ / 16 * 13) return tidy();
     return {};
@@ -171,15 +174,15 @@ class IndexedClusters {
     std::size_t dim;
     UnsetVector<double> blocks;  // means and terms
     UnsetVector<Cluster> cluster;
-    std::vector<std::uint32_t> names;
+    UnsetVector<std::uint32_t> names;
   };
 
   // The shape of the float32 tree. Nodes with eight children fit into it.
   static constexpr KdShape kShape = {kClusterLeaf, kFilterLanes};
 
   // Drops the empty slots and puts the remaining clusters into kd-order.
-  std::vector<Slot> reorder() {
-    std::vector<KdKey> order = parallel_collect<KdKey>(slot_count(), threads_, [&](std::size_t slot, KdKey& key) {
+  UnsetVector<Slot> reorder() {
+    UnsetVector<KdKey> order = parallel_collect<KdKey>(slot_count(), threads_, [&](std::size_t slot, KdKey& key) {
       key = slot;
       return exists(static_cast<Slot>(slot));
     });
@@ -188,7 +191,10 @@ class IndexedClusters {
         progress_);
     if (filter_) filter_->release();
     Clusters ordered(alive_, dim_);
-    std::vector<Slot> moved(slot_count(), kNoSlot);
+    UnsetVector<Slot> moved(slot_count());
+    parallel_for(moved.size(), 65536, threads_, no_progress, [&](std::size_t begin, std::size_t end) {
+      std::fill(moved.data() + begin, moved.data() + end, kNoSlot);
+    });
     parallel_for(alive_, 4096, threads_, no_progress, [&](std::size_t begin, std::size_t end) {
       for (std::size_t slot = begin; slot < end; ++slot) {
         ordered.copy(slot, now_, point_of(order[slot]));
@@ -201,9 +207,9 @@ class IndexedClusters {
   }
 
   // Moves the remaining clusters of each node of eight leaves to its front.
-  std::vector<Slot> tidy() {
+  UnsetVector<Slot> tidy() {
     constexpr std::size_t kSpan = kLanes * kClusterLeaf;
-    std::vector<Slot> moved(slot_count(), kNoSlot);
+    UnsetVector<Slot> moved(slot_count());
     parallel_for(
         (slot_count() + kSpan - 1) / kSpan, 64, threads_, no_progress, [&](std::size_t begin, std::size_t end) {
           Clusters node(kSpan, dim_);
@@ -223,6 +229,7 @@ class IndexedClusters {
                   return static_cast<float>(lane(slot)[k * kLanes] - lane(point_of(order[0]))[k * kLanes]);
                 },
                 scratch);
+            std::fill(moved.data() + first, moved.data() + last, kNoSlot);
             for (std::size_t i = 0; i < count; ++i) {
               node.copy(i, now_, point_of(order[i]));
               moved[point_of(order[i])] = static_cast<Slot>(first + i);

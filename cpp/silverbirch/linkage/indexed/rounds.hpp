@@ -12,6 +12,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
@@ -33,28 +34,39 @@ class Rounds {
         history_(history),
         threads_(threads),
         progress_(progress),
-        pointers_(clusters.slot_count(), kNowhere) {}
+        pointers_(clusters.slot_count()),
+        records_(clusters.slot_count()),
+        places_(clusters.slot_count()) {
+    for_all_slots([&](Slot slot) {
+      pointers_[slot] = kNowhere;
+      records_[slot] = history.cluster(clusters.name(slot));
+      places_[slot] = kNoPlace;
+    });
+  }
 
   // Runs until at most `few` clusters are left.
   void run(std::size_t few = 1) {
     const std::size_t merges = history_.size() + clusters_.alive() - 1;
-    std::vector<Slot> fresh(clusters_.slot_count());
-    for (std::size_t slot = 0; slot < fresh.size(); ++slot) fresh[slot] = static_cast<Slot>(slot);
+    Slots fresh(clusters_.slot_count());
+    for_all_slots([&](Slot slot) { fresh[slot] = slot; });
     while (clusters_.alive() > few) {
       progress_(history_.size(), merges);
       const bool many = fresh.size() >= clusters_.slot_count() / kFew;
       touched_.clear();
-      for (std::vector<Slot> queries = std::move(fresh); !queries.empty();) queries = search(std::move(queries));
+      for (Slots queries = std::move(fresh); !queries.empty();) queries = search(std::move(queries));
       if (many)
-        for (std::vector<Slot> queries = pointed_at(); !queries.empty();) queries = search(std::move(queries));
+        for (Slots queries = pointed_at(); !queries.empty();) queries = search(std::move(queries));
       fresh = merge_reciprocal();
-      if (const std::vector<Slot> moved = clusters_.refresh(); !moved.empty()) move(moved, fresh);
+      if (const Slots moved = clusters_.refresh(); !moved.empty()) move(moved, fresh);
     }
-    for (Slot slot = 0; slot < clusters_.slot_count(); ++slot)
-      if (clusters_.exists(slot)) history_.set_rank(clusters_.name(slot), pointers_[slot].rank);
+    for_all_slots([&](Slot slot) {
+      if (clusters_.exists(slot)) history_.set_cluster(clusters_.name(slot), records_[slot]);
+    });
   }
 
  private:
+  using Slots = UnsetVector<Slot>;
+
   // If at least one slot in this many is new, work proportional to all slots pays off.
   static constexpr std::size_t kFew = 16;
 
@@ -65,9 +77,8 @@ class Rounds {
     double distance;
     std::uint32_t version;  // how often the cluster in this slot has changed
     Slot merged_into;       // where the cluster of this slot went
-    double rank;            // rank of the cluster in this slot, see MergeHistory
   };
-  static constexpr Pointer kNowhere = {kNoSlot, 0, kBeyondAll, 0, kNoSlot, 0.0};
+  static constexpr Pointer kNowhere = {kNoSlot, 0, kBeyondAll, 0, kNoSlot};
 
   bool valid(Slot slot) const {
     const Pointer& p = pointers_[slot];
@@ -88,33 +99,49 @@ class Rounds {
 
   NearestSlot nearest_of(Slot slot) const { return {pointers_[slot].slot, pointers_[slot].distance}; }
 
-  std::size_t threads_for(std::size_t slots, std::size_t worth_it = kWorthAThread) const {
-    return slots < worth_it ? 1 : threads_;
+  std::size_t threads_for(std::size_t slots) const { return slots < kWorthAThread ? 1 : threads_; }
+
+  template <class Work>
+  void for_all_slots(Work work) const {
+    parallel_for(clusters_.slot_count(), 8192, threads_, no_progress, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t slot = begin; slot < end; ++slot) work(static_cast<Slot>(slot));
+    });
   }
 
   // The slots for which `test` holds, in the given order. `test` may only read.
   template <class Test>
-  std::vector<Slot> those_of(const std::vector<Slot>& slots, Test test) const {
+  Slots those_of(const Slots& slots, Test test) const {
     return parallel_collect<Slot>(slots.size(), threads_for(slots.size()), [&](std::size_t i, Slot& place) {
       place = slots[i];
       return test(place);
     });
   }
 
-  // Each once.
-  static std::vector<Slot> in_order(std::vector<Slot> slots) {
-    std::sort(slots.begin(), slots.end());
-    slots.erase(std::unique(slots.begin(), slots.end()), slots.end());
-    return slots;
+  // Each once, in ascending order.
+  Slots in_order(Slots slots) {
+    if (slots.size() < clusters_.slot_count() / kSparse) {
+      std::sort(slots.begin(), slots.end());
+      slots.erase(std::unique(slots.begin(), slots.end()), slots.end());
+      return slots;
+    }
+    parallel_for(slots.size(), 8192, threads_, no_progress, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) std::atomic_ref(places_[slots[i]]).store(0, std::memory_order_relaxed);
+    });
+    return parallel_collect<Slot>(clusters_.slot_count(), threads_, [&](std::size_t slot, Slot& place) {
+      place = static_cast<Slot>(slot);
+      const bool marked = places_[slot] == 0;
+      places_[slot] = kNoPlace;
+      return marked;
+    });
   }
 
   // Searches for all queries. Returns the clusters at the ends of their chains that must search again, each once, in
   // order.
-  std::vector<Slot> search(std::vector<Slot> queries) {
+  Slots search(Slots queries) {
     const Progress polls{[&](std::size_t, std::size_t) { progress_.poll(); }};
     // Of other pointers, a search only reads what became of their slots, which does not change meanwhile.
-    const std::size_t threads = threads_for(queries.size(), kSearchesWorthAThread);
-    parallel_for(queries.size(), kPiece, threads, polls, [&](std::size_t begin, std::size_t end) {
+    const std::size_t piece = std::clamp<std::size_t>(queries.size() / 1024, Clusters::kSearchesWorthAPiece, 64);
+    parallel_for(queries.size(), piece, threads_, polls, [&](std::size_t begin, std::size_t end) {
       std::size_t visits = 0;
       for (std::size_t i = begin; i < end; ++i) {
         const NearestSlot found = clusters_.nearest(queries[i], known_neighbour(queries[i]), visits);
@@ -135,7 +162,7 @@ class Rounds {
       point(to, from, distance);
       touched_.push_back(to);
     }
-    std::vector<Slot>& ends = queries;
+    Slots& ends = queries;
     parallel_for(ends.size(), 4096, threads_for(ends.size()), no_progress, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) ends[i] = end_of_chain(ends[i]);
     });
@@ -159,7 +186,7 @@ class Rounds {
     return {now, clusters_.distance(slot, now)};
   }
 
-  std::vector<Slot> pointed_at() const {
+  Slots pointed_at() {
     const std::size_t slots = clusters_.slot_count();
     return in_order(parallel_collect<Slot>(slots, threads_for(slots), [&](std::size_t i, Slot& place) {
       const Slot slot = static_cast<Slot>(i);
@@ -168,30 +195,47 @@ class Rounds {
     }));
   }
 
-  // A pair can only have become reciprocal if one of its clusters changed its pointer.
-  std::vector<Slot> merge_reciprocal() {
-    const auto is_reciprocal = [&](Slot a) {
+  // A pair can only have become reciprocal if one of its clusters changed its pointer. Each pair once, in the order of
+  // the first of its clusters that is found, which is `from`.
+  UnsetVector<MergingPair> reciprocal_pairs() {
+    const Slots found = those_of(touched_, [&](Slot a) {
       return clusters_.exists(a) && valid(a) && pointers_[pointers_[a].slot].slot == a && valid(pointers_[a].slot);
-    };
-    const std::vector<Slot> found = those_of(touched_, is_reciprocal);
-    std::vector<MergingPair> pairs;
-    pairs.reserve(found.size());
-    for (const Slot a : found) {
+    });
+    const std::size_t threads = threads_for(found.size());
+    parallel_for(found.size(), 8192, threads, no_progress, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const std::atomic_ref first(places_[found[i]]);
+        std::uint32_t known = first.load(std::memory_order_relaxed);
+        while (i < known &&
+               !first.compare_exchange_weak(known, static_cast<std::uint32_t>(i), std::memory_order_relaxed))
+          continue;
+      }
+    });
+    auto pairs = parallel_collect<MergingPair>(found.size(), threads, [&](std::size_t i, MergingPair& pair) {
+      const Slot a = found[i];
       const auto [b, distance] = nearest_of(a);
-      if (b == kNoSlot || pointers_[b].slot != a) continue;  // already found from the other cluster, or twice
-      pointers_[b].slot = kNoSlot;
-      pairs.push_back({a, b, distance});
-    }
+      pair = {a, b, distance};
+      return places_[a] == i && i < places_[b];
+    });
+    parallel_for(found.size(), 8192, threads, no_progress, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i)
+        std::atomic_ref(places_[found[i]]).store(kNoPlace, std::memory_order_relaxed);
+    });
+    return pairs;
+  }
+
+  // Returns the slots of the merged clusters.
+  Slots merge_reciprocal() {
+    UnsetVector<MergingPair> pairs = reciprocal_pairs();
     clusters_.merge(pairs, threads_for(pairs.size()));
 
-    std::vector<Slot> fresh(pairs.size());
+    Slots fresh(pairs.size());
     const std::size_t first = history_.make_room(pairs.size());
     parallel_for(pairs.size(), 4096, threads_for(pairs.size()), no_progress, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
         const auto [from, into, distance] = pairs[i];
         Pointer &gone = pointers_[from], &merged = pointers_[into];
-        merged.rank = std::max({distance, gone.rank, merged.rank});
-        history_.record_at(first + i, clusters_.name(from), clusters_.name(into), distance, merged.rank);
+        records_[into] = history_.record_at(first + i, records_[from], records_[into], distance);
         ++gone.version;
         ++merged.version;
         gone.merged_into = into;
@@ -202,7 +246,8 @@ class Rounds {
     return in_order(std::move(fresh));
   }
 
-  void move(const std::vector<Slot>& moved, std::vector<Slot>& fresh) {
+  void move(const Slots& moved, Slots& fresh) {
+    UnsetVector<MergeHistory::Cluster> records(clusters_.slot_count());
     UnsetVector<Pointer> pointers(clusters_.slot_count());  // slots that no cluster has moved to are never read
     const auto move_one = [&](std::size_t old) {
       if (moved[old] == kNoSlot) return;
@@ -217,24 +262,31 @@ class Rounds {
       p.version = 0;
       p.merged_into = kNoSlot;
       pointers[moved[old]] = p;
+      records[moved[old]] = records_[old];
     };
     parallel_for(moved.size(), 16384, threads_, no_progress, [&](std::size_t begin, std::size_t end) {
       for (std::size_t old = begin; old < end; ++old) move_one(old);
     });
     pointers_ = std::move(pointers);
-    for (Slot& slot : fresh) slot = moved[slot];
+    records_ = std::move(records);
+    parallel_for(fresh.size(), 8192, threads_, no_progress, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) fresh[i] = moved[fresh[i]];
+    });
     fresh = in_order(std::move(fresh));
   }
 
-  static constexpr std::size_t kPiece = 64, kWorthAThread = 2048, kSearchesWorthAThread = 256;
-  static constexpr std::uint32_t kNeverSeen = static_cast<std::uint32_t>(-1);
+  static constexpr std::size_t kWorthAThread = 2048;
+  static constexpr std::size_t kSparse = 64;  // a list of fewer than one slot in so many is faster sorted
+  static constexpr std::uint32_t kNeverSeen = static_cast<std::uint32_t>(-1), kNoPlace = kNeverSeen;
 
   Clusters& clusters_;
   MergeHistory& history_;
   std::size_t threads_;
   const Progress& progress_;
   UnsetVector<Pointer> pointers_;
-  std::vector<Slot> touched_;
+  UnsetVector<MergeHistory::Cluster> records_;
+  UnsetVector<std::uint32_t> places_;  // kNoPlace but within in_order and reciprocal_pairs
+  Slots touched_;
 };
 
 }  // namespace silverbirch

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -25,11 +26,14 @@ namespace silverbirch {
 
 class MemberClusters {
  public:
-  MemberClusters(const FeaturesView& points, const std::vector<std::uint32_t>& names, bool complete, Vote vote,
+  static constexpr std::size_t kSearchesWorthAPiece = 1;  // clusters may have many points
+
+  MemberClusters(const FeaturesView& points, std::span<const std::uint32_t> names, bool complete, Vote vote,
                  std::size_t threads, const Progress& progress)
       : dim_(points.dim),
         complete_(complete),
         vote_(vote),
+        threads_(threads),
         patience_(progress),
         index_(points, names, complete ? Nearness::average : Nearness::centroid, vote, threads, progress),
         runs_(points.size),
@@ -62,44 +66,65 @@ class MemberClusters {
     return between_(first, second, dim_, limit, margin_);
   }
 
-  Slot merge(Slot a, Slot b) {
-    give_block(a);
-    give_block(b);
-    const Slot into = index_.merge(a, b), from = into == a ? b : a;
-    append(into, from);
-    runs_[from] = {};
-    single_[into] = single_[from] = 0;
-    return into;
-  }
-
-  // One after the other, because all pairs allocate from the same blocks.
-  void merge(std::vector<MergingPair>& pairs, std::size_t) {
-    for (MergingPair& pair : pairs)
-      if (merge(pair.from, pair.into) != pair.into) std::swap(pair.from, pair.into);
+  // Merges all pairs; no two pairs may share a cluster.
+  void merge(UnsetVector<MergingPair>& pairs, std::size_t threads) {
+    const auto for_pairs = [&](auto work) {
+      parallel_for(pairs.size(), 16, threads, no_progress, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) work(pairs[i]);
+      });
+    };
+    std::vector<Slot> single;  // while the index still knows their points
+    for (const MergingPair& pair : pairs)
+      for (const Slot slot : {pair.from, pair.into})
+        if (runs_[slot].count == 1) single.push_back(slot);
+    double* place = room_for(single.size());
+    for (const Slot slot : single) {
+      runs_[slot].begin = place;
+      runs_[slot].capacity = 1;
+      place += stride();
+    }
+    parallel_for(single.size(), 256, threads, no_progress, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) fill_block(single[i]);
+    });
+    index_.merge(pairs, threads);
+    std::size_t blocks = 0;
+    for (const MergingPair& pair : pairs) blocks += blocks_to_add(pair);
+    place = room_for(blocks);
+    for (const MergingPair& pair : pairs) {
+      Run& run = runs_[pair.into];
+      run.next = place;
+      place += blocks_to_add(pair) * stride();
+    }
+    for_pairs([&](const MergingPair& pair) { append(pair); });
   }
 
   // See IndexedClusters::refresh. Also moves the points of near clusters next to each other.
-  std::vector<Slot> refresh() {
-    std::vector<Slot> moved = index_.refresh();
+  UnsetVector<Slot> refresh() {
+    UnsetVector<Slot> moved = index_.refresh();
     if (moved.empty()) return moved;
     std::vector<Run> runs(slot_count());
-    for (std::size_t old = 0; old < moved.size(); ++old)
+    for_all(moved.size(), [&](std::size_t old) {
       if (moved[old] != kNoSlot) runs[moved[old]] = runs_[old];
+    });
     std::size_t used = 0;
     for (const Run& run : runs) used += run.count > 1 ? blocks_for(run.count) : 0;
-    AlignedDoubles blocks(used * stride());
-    used = 0;
-    single_.assign(runs.size(), 0);
-    for (std::size_t slot = 0; slot < runs.size(); ++slot) {
+    std::vector<UnsetVector<double>> former = std::move(chunks_);
+    chunks_.clear();
+    double* place = room_for(used);
+    for (Run& run : runs) {
+      if (run.count == 1) continue;
+      run.next = place;
+      run.capacity = static_cast<std::uint32_t>(blocks_for(run.count));
+      place += run.capacity * stride();
+    }
+    single_.resize(runs.size());
+    for_all(runs.size(), [&](std::size_t slot) {
       Run& run = runs[slot];
       single_[slot] = run.count == 1;
-      if (run.count == 1) continue;
-      run.capacity = static_cast<std::uint32_t>(blocks_for(run.count));
-      std::copy_n(blocks_.data() + run.begin * stride(), run.capacity * stride(), blocks.data() + used * stride());
-      run.begin = used;
-      used += run.capacity;
-    }
-    blocks_ = std::move(blocks);
+      if (run.count == 1) return;
+      std::copy_n(run.begin, run.capacity * stride(), run.next);
+      run.begin = run.next;
+    });
     runs_ = std::move(runs);
     return moved;
   }
@@ -115,11 +140,12 @@ class MemberClusters {
       used += blocks_for(blocks_for(runs_[slot].count));
     }
     balls_.assign(used * stride(), 0.0);
-    for (std::size_t slot = 0; slot < slot_count(); ++slot) {
-      if (runs_[slot].count == 1) continue;
+    for_all(slot_count(), [&](std::size_t slot) {
+      if (runs_[slot].count == 1) return;
       for (std::size_t i = 0; i < blocks_for(runs_[slot].count); ++i)
-        enclose(block(runs_[slot].begin + i), balls_.data() + (balls_of_[slot] + i / kLanes) * stride() + i % kLanes);
-    }
+        enclose(runs_[slot].begin + i * stride(),
+                balls_.data() + (balls_of_[slot] + i / kLanes) * stride() + i % kLanes);
+    });
   }
 
  private:
@@ -131,7 +157,8 @@ class MemberClusters {
 
   // Where the points of a cluster are stored, if it has more than one.
   struct Run {
-    std::size_t begin = 0;       // number of the first block
+    double* begin = nullptr;     // the first block
+    double* next = nullptr;      // where the blocks are to be moved, if they are
     std::uint32_t count = 1;     // number of points
     std::uint32_t capacity = 0;  // number of blocks
     double radius = 0.0;
@@ -142,14 +169,19 @@ class MemberClusters {
   }
 
   std::size_t stride() const { return member_block_doubles(dim_); }
-  double* block(std::size_t b) { return blocks_.data() + b * stride(); }
-  double* point(const Run& run, std::size_t i) { return block(run.begin + i / kLanes) + i % kLanes; }
+  double* point(const Run& run, std::size_t i) const { return run.begin + i / kLanes * stride() + i % kLanes; }
+
+  template <class Work>
+  void for_all(std::size_t count, Work work) const {
+    parallel_for(count, 64, threads_, no_progress, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) work(i);
+    });
+  }
 
   Members members(Slot slot) const {
     const Run& run = runs_[slot];
     const double* balls = balls_.empty() ? nullptr : balls_.data() + balls_of_[slot] * stride();
-    return {
-        index_.mean(slot), blocks_.data() + run.begin * stride(), run.count, index_.weight(slot), run.radius, balls};
+    return {index_.mean(slot), run.begin, run.count, index_.weight(slot), run.radius, balls};
   }
 
   // In pieces, so that a computation of seconds can be stopped. The result is not used after that.
@@ -176,35 +208,42 @@ class MemberClusters {
     ball[dim_ * kLanes] = std::sqrt(member_distance().farthest(points, 1, dim_, ball)) * (1.0 + 1e-12);
   }
 
-  void reserve(Run& run, std::size_t capacity) {
-    if (run.capacity >= capacity) return;
-    const std::size_t begin = blocks_.size() / stride();
-    // Doubling the capacity keeps clusters that grow point by point from being copied often.
-    const std::size_t roomy = std::max(capacity, run.capacity >= 4 ? std::size_t{2} * run.capacity : 0);
-    blocks_.resize(blocks_.size() + roomy * stride());
-    std::copy_n(block(run.begin), run.capacity * stride(), block(begin));
-    run.begin = begin;
-    run.capacity = static_cast<std::uint32_t>(roomy);
-  }
+  // Room for this many blocks, which stays where it is.
+  double* room_for(std::size_t blocks) { return chunks_.emplace_back(blocks * stride()).data(); }
 
-  void give_block(Slot slot) {
-    Run& run = runs_[slot];
-    if (run.count > 1) return;  // it has a block already
+  void fill_block(Slot slot) {
+    double* block = runs_[slot].begin;
     const double* mean = index_.mean(slot);
-    reserve(run, 1);
     for (std::size_t l = 0; l < kLanes; ++l) {
-      for (std::size_t k = 0; k < dim_; ++k) block(run.begin)[k * kLanes + l] = mean[k * kLanes];
-      block(run.begin)[dim_ * kLanes + l] = l == 0 ? index_.weight(slot) : 0.0;
+      for (std::size_t k = 0; k < dim_; ++k) block[k * kLanes + l] = mean[k * kLanes];
+      block[dim_ * kLanes + l] = l == 0 ? index_.weight(slot) : 0.0;
     }
   }
 
+  std::size_t size_of(const MergingPair& pair) const {
+    return std::size_t{runs_[pair.into].count} + runs_[pair.from].count;
+  }
+
+  // How many blocks the merged cluster takes, if it does not fit into those of `into`.
+  std::size_t blocks_to_add(const MergingPair& pair) const {
+    const Run& run = runs_[pair.into];
+    const std::size_t needed = blocks_for(size_of(pair));
+    if (run.capacity >= needed) return 0;
+    // Doubling the capacity keeps clusters that grow point by point from being copied often.
+    return std::max(needed, run.capacity >= 4 ? std::size_t{2} * run.capacity : 0);
+  }
+
   // Called after the index has merged the two.
-  void append(Slot slot, Slot from_slot) {
-    const Run from = runs_[from_slot];
-    Run& run = runs_[slot];
+  void append(const MergingPair& pair) {
+    const std::size_t total = size_of(pair);
+    const Run from = runs_[pair.from];
+    Run& run = runs_[pair.into];
+    if (const std::size_t added = blocks_to_add(pair)) {
+      std::copy_n(run.begin, run.capacity * stride(), run.next);
+      run.begin = run.next;
+      run.capacity = static_cast<std::uint32_t>(added);
+    }
     const double share = vote_ == Vote::equal ? 0.5 : 1.0;
-    const std::size_t total = std::size_t{run.count} + from.count;
-    reserve(run, blocks_for(total));
     if (vote_ == Vote::equal)
       for (std::size_t i = 0; i < run.count; ++i) point(run, i)[dim_ * kLanes] *= share;
     for (std::size_t i = run.count; i < blocks_for(total) * kLanes; ++i) {
@@ -215,19 +254,22 @@ class MemberClusters {
     }
     run.count = static_cast<std::uint32_t>(total);
     if (complete_) {
-      const double farthest = member_distance().farthest(block(run.begin), total, dim_, index_.mean(slot));
+      const double farthest = member_distance().farthest(run.begin, total, dim_, index_.mean(pair.into));
       run.radius = std::sqrt(farthest) * (1.0 + 1e-12);
     }
+    runs_[pair.from] = {};
+    single_[pair.into] = single_[pair.from] = 0;
   }
 
   std::size_t dim_;
   bool complete_;
   Vote vote_;
+  std::size_t threads_;
   Patience patience_;
   IndexedClusters index_;
   std::vector<Run> runs_;
   std::vector<std::uint8_t> single_;
-  AlignedDoubles blocks_;
+  std::vector<UnsetVector<double>> chunks_;  // of blocks of points
   AlignedDoubles balls_;
   std::vector<std::size_t> balls_of_;  // the first block of balls of each slot
   double margin_ = 0.0;

@@ -59,7 +59,7 @@ Features plain_points(const FeaturesView& points, const Linkage& linkage) {
 
 VerifiedClustering::VerifiedClustering(const FeaturesView& points, const Linkage& linkage, std::size_t threads,
                                        const Progress& progress)
-    : objects_(points.size), linkage_(linkage), threads_(threads), progress_(progress), history_(points.size) {
+    : objects_(points.size), linkage_(linkage), threads_(threads), progress_(progress), history_(points.size, threads) {
   const Features all = plain_points(points, linkage);
   const DistinctFeatures distinct = merge_duplicates(view(all), history_, threads);
   clusters_.emplace(view(distinct.features.size() ? distinct.features : all), distinct.names, is_maximum(linkage),
@@ -111,7 +111,7 @@ Merges VerifiedClustering::finish() {
   const std::size_t before = history_.size();
   nn_chain(space, last, Progress{[&](std::size_t done, std::size_t) { progress_(before + done, objects_ - 1); }});
   progress_(history_.size(), objects_ - 1);
-  return std::move(history_).finish(true);
+  return std::move(history_).finish(true, threads_);
 }
 
 }  // namespace silverbirch

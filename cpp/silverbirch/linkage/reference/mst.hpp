@@ -1,27 +1,24 @@
 // Single linkage from a minimum spanning tree [Gower & Ross 1969; Prim 1957]. Quadratic time, linear memory.
 #pragma once
 
-#include <algorithm>
+#include <cstdint>
+#include <functional>
 #include <limits>
 #include <vector>
 
 #include "silverbirch/base/aligned.hpp"
 #include "silverbirch/base/progress.hpp"
 #include "silverbirch/features/features.hpp"
-#include "silverbirch/linkage/merge_history.hpp"
 #include "silverbirch/linkage/reference/pair_matrix.hpp"
+#include "silverbirch/linkage/spanning_tree.hpp"
 
 namespace silverbirch {
 
 // distances_from(object, row) sets row[i] to the distance from `object` to object i, or to infinity where it is known
 // that the distance from an earlier object was not greater; `row` has room for padding.
 template <class DistancesFrom>
-void mst(std::size_t objects, DistancesFrom distances_from, MergeHistory& history, const Progress& progress) {
-  struct Edge {
-    std::size_t a, b;
-    double distance;
-  };
-  std::vector<Edge> edges;
+Merges mst(std::size_t objects, DistancesFrom distances_from, const Progress& progress) {
+  UnsetVector<TreeEdge> edges;
   std::vector<double> nearest(objects, std::numeric_limits<double>::infinity());
   std::vector<std::size_t> neighbour(objects, 0), outside(objects - 1);
   AlignedDoubles row(blocks_for(objects) * kLanes);
@@ -40,12 +37,12 @@ void mst(std::size_t objects, DistancesFrom distances_from, MergeHistory& histor
     }
     joined = outside[best];
     outside.erase(outside.begin() + static_cast<std::ptrdiff_t>(best));
-    edges.push_back({neighbour[joined], joined, nearest[joined]});
+    edges.push_back(
+        {static_cast<std::uint32_t>(neighbour[joined]), static_cast<std::uint32_t>(joined), nearest[joined]});
     progress(edges.size(), objects - 1);
   }
 
-  std::stable_sort(edges.begin(), edges.end(), [](const Edge& x, const Edge& y) { return x.distance < y.distance; });
-  for (const Edge& edge : edges) history.record(edge.a, edge.b, edge.distance);
+  return merges_of_tree(edges, std::less(), [](std::uint32_t object) { return object; }, 1);
 }
 
 }  // namespace silverbirch

@@ -191,9 +191,7 @@ SparseMetric sparse_metric_from_name(std::string_view name) {
 Merges sparse_mst(const SparseRows& rows, SparseMetric metric, const Progress& progress) {
   check(rows);
   SparseSpace space(rows, metric, progress);
-  MergeHistory history(rows.rows);
-  mst(rows.rows, [&](std::size_t x, double* squared) { space.distances_from(x, squared); }, history, progress);
-  Merges merges = std::move(history).finish(true);
+  Merges merges = mst(rows.rows, [&](std::size_t x, double* squared) { space.distances_from(x, squared); }, progress);
   for (std::size_t i = 2; i < merges.z.size(); i += 4)
     merges.z[i] = metric == SparseMetric::euclidean ? std::sqrt(merges.z[i]) : 0.5 * merges.z[i];
   return merges;
