@@ -6,6 +6,7 @@
 #include <functional>
 #include <numeric>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 #include "silverbirch/base/parallel.hpp"
@@ -182,26 +183,25 @@ std::size_t PartitionedTree::insert_into_one(const Batch& batch, std::size_t beg
 
 template <class Batch>
 void PartitionedTree::insert_into_parts(const Batch& batch, std::size_t begin, const Progress& progress) {
-  const std::size_t length = block_length();
-  SortedRows<Batch> sorted(batch, partition_, begin, length);
+  SortedRows<Batch> sorted(batch, partition_, begin, block_length());
   while (begin < batch.size) {
     progress(begin, batch.size);
-    const std::size_t end = std::min(begin + length, batch.size);
+    std::size_t end = begin + std::min({block_length(), std::max(interval_.left, kPilotRows), batch.size - begin});
     sorted.move_to(begin);
     sorted.sort_until(end, threads_for(end - begin));
-    const auto [last, count] = sorted.next_rows(begin, end, interval_.left);
-    insert_block(batch, sorted, begin, last, std::min(last + length, batch.size));
+    std::size_t count = sorted.count_positive(begin, end);
+    if (count > interval_.left) std::tie(end, count) = next_rows(batch, begin, end, interval_.left);
+    insert_block(batch, sorted, begin, end);
     interval_.left -= count;
-    begin = last;
+    begin = end;
     if (interval_.left == 0) meet(progress);
   }
 }
 
-// Inserts rows begin … end - 1, one thread for each part. Threads that have no part left to work on sort the rows that
-// come next: at least up to `sorted_end`, and more until all parts are done.
+// Inserts sorted rows, one thread for each part. Threads that have no part left to work on sort the rows that come
+// next: at least as many as are inserted, and more until all parts are done.
 template <class Batch>
-void PartitionedTree::insert_block(const Batch& batch, SortedRows<Batch>& sorted, std::size_t begin, std::size_t end,
-                                   std::size_t sorted_end) {
+void PartitionedTree::insert_block(const Batch& batch, SortedRows<Batch>& sorted, std::size_t begin, std::size_t end) {
   const std::size_t parts = parts_.size(), threads = threads_for(end - begin);
   std::vector<std::size_t> waiting(parts), order(parts);
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -209,6 +209,7 @@ void PartitionedTree::insert_block(const Batch& batch, SortedRows<Batch>& sorted
     for (std::size_t p = 0; p < parts; ++p) waiting[p] = sorted.count(p, begin, end);
     std::ranges::stable_sort(order, std::greater(), [&](std::size_t p) { return waiting[p]; });
   }
+  const std::size_t next_end = std::min(end + (end - begin), batch.size);
   std::atomic<std::size_t> unfinished{parts};
   parallel_for(parts + threads, 1, threads, no_progress, [&](std::size_t i, std::size_t) {
     if (i < parts) {
@@ -216,7 +217,7 @@ void PartitionedTree::insert_block(const Batch& batch, SortedRows<Batch>& sorted
       batch.insert_chosen(parts_[order[i]], begin, rows.data(), rows.size());
       --unfinished;
     } else {
-      while ((unfinished > 0 || sorted.sorted_end() < sorted_end) && sorted.sort_piece()) {
+      while ((unfinished > 0 || sorted.sorted_end() < next_end) && sorted.sort_piece()) {
       }
     }
   });
@@ -243,11 +244,11 @@ void PartitionedTree::divide() {
   TreeOptions options = options_;
   options.squared_threshold = 0.0;  // so that leaves are moved, not merged
   parts_.clear();
-  for (const Features& own : of_part) {
-    parts_.emplace_back(dim_, options);
-    parts_.back().insert_features(view(own), no_progress);
-    parts_.back().raise_threshold(pilot.squared_threshold());
-  }
+  for (std::size_t p = 0; p < count; ++p) parts_.emplace_back(dim_, options);
+  parallel_for(count, 1, threads_for(leaves.size()), no_progress, [&](std::size_t p, std::size_t) {
+    parts_[p].insert_features(view(of_part[p]), no_progress);
+    parts_[p].raise_threshold(pilot.squared_threshold());
+  });
   share_room({});
 }
 

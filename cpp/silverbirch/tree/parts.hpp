@@ -97,8 +97,7 @@ class PartitionedTree {
   template <class Batch>
   void insert_into_parts(const Batch& batch, std::size_t begin, const Progress& progress);
   template <class Batch>
-  void insert_block(const Batch& batch, SortedRows<Batch>& sorted, std::size_t begin, std::size_t end,
-                    std::size_t sorted_end);
+  void insert_block(const Batch& batch, SortedRows<Batch>& sorted, std::size_t begin, std::size_t end);
   std::size_t block_length() const;
   std::size_t threads_for(std::size_t row_count) const;
 

@@ -47,10 +47,15 @@ class SortedRows {
 
   void sort_until(std::size_t end, std::size_t threads) {
     const std::size_t rows = std::max(end, sorted_end()) - sorted_end();
-    parallel_for((rows + kPiece - 1) / kPiece, 1, threads, no_progress, [this](std::size_t, std::size_t) { sort_piece(); });
+    parallel_for((rows + kPiece - 1) / kPiece, 1, threads, no_progress,
+                 [this](std::size_t, std::size_t) { sort_piece(); });
   }
 
   // The functions below are for rows of the window that are sorted.
+
+  std::size_t count_positive(std::size_t begin, std::size_t end) const {
+    return end - begin - count(lists_ - 1, begin, end);
+  }
 
   std::size_t count(std::size_t part, std::size_t begin, std::size_t end) const {
     std::size_t sum = 0;
@@ -62,31 +67,17 @@ class SortedRows {
 
   // The rows begin … end - 1 that belong to a part, in their order, numbered from `begin`.
   std::vector<std::uint32_t> rows(std::size_t part, std::size_t begin, std::size_t end) const {
-    std::vector<std::uint32_t> together;
-    together.reserve(count(part, begin, end));
+    std::vector<std::uint32_t> together(count(part, begin, end));
+    std::uint32_t* row = together.data();
     for_each_run(part, begin, end, [&](std::size_t piece, const std::uint16_t* from, const std::uint16_t* to) {
-      for (; from < to; ++from) together.push_back(static_cast<std::uint32_t>(piece * kPiece + *from - begin));
+      const auto before = static_cast<std::uint32_t>(piece * kPiece - begin);  // may wrap around, and the sum back again
+      for (; from < to; ++from) *row++ = before + *from;
     });
     return together;
   }
 
-  // Passes rows from `begin` on until `most` rows of positive weight are passed, or all up to `end`. Returns the end of
-  // these rows and how many of them have positive weight.
-  std::pair<std::size_t, std::size_t> next_rows(std::size_t begin, std::size_t end, std::size_t most) const {
-    std::size_t passed = 0;
-    while (begin < end) {
-      const std::size_t last = std::min((begin / kPiece + 1) * kPiece, end);
-      const std::size_t more = last - begin - count(lists_ - 1, begin, last);
-      if (passed + more > most) break;
-      passed += more;
-      begin = last;
-    }
-    for (; begin < end && passed < most; ++begin) passed += batch_.weight(begin) > 0.0;
-    return {begin, passed};
-  }
-
  private:
-  static constexpr std::size_t kPiece = 1024;
+  static constexpr std::size_t kPiece = 2048;
 
   // Counting sort.
   void sort(std::size_t piece) {
