@@ -33,8 +33,10 @@ ClusterPanels::ClusterPanels(const FeaturesView& features, CfDistance distance, 
       bytes_(byte_rows(features.dim), kBytePanelExtraRows) {
   if (features.size >= kNoCluster) throw std::invalid_argument("algorithm 'blocked' takes less than 2^32 - 1 objects");
   parallel_for(features.size, kRowsAPiece, threads, no_progress, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i)
-      std::fill(std::copy_n(features[i].mean, dim_, row(i)), row(i) + padded_dim_, 0.0);
+    for (std::size_t i = begin; i < end; ++i) {
+      double* const own = row(static_cast<ClusterId>(i));
+      std::fill(std::copy_n(features[i].mean, dim_, own), own + padded_dim_, 0.0);
+    }
   });
   if (vote == Vote::equal)
     for (std::size_t i = 0; i < features.size; ++i) {
@@ -107,7 +109,7 @@ bool ClusterPanels::same_place(ClusterId a, ClusterId b) const {
 std::vector<std::pair<ClusterId, ClusterId>> ClusterPanels::duplicates() const {
   const std::vector<double> no_sse(objects(), 0.0);
   const FeaturesView rows{objects(), padded_dim_, weight_.data(), rows_.data(), no_sse.data()};
-  const std::vector<std::uint32_t> first = first_of_same(rows, threads_);
+  const auto first = first_of_same(rows, threads_);
   std::vector<ClusterId> order;
   for (ClusterId i = 0; i < objects(); ++i)
     if (first[i] != i) order.insert(order.end(), {first[i], i});
