@@ -60,6 +60,7 @@ class Clusters:
         self.reach = filled(0.0, torch.float64)
         self.listed = filled(-1, torch.int32, 2 * LENGTH)
         self.unsettled = filled(1, torch.int8)  # lists cannot tell the nearest neighbour
+        self.lightest = objects.weight.min()  # of all objects: merged clusters are heavier
         self.survivor = torch.arange(self.padded, dtype=torch.int32, device=device)
         step = max(1, _PIECE // self.columns)
         for begin in range(0, self.slots, step):

@@ -105,7 +105,7 @@ def candidates(
         )  # fmt: skip
         expand_groups[(_PROGRAMS,)](
             pairs[0], pairs[1], found, queries, c.half, c.term, c.term, c.inverse_weight, threshold,
-            found[1:], table, capacity, _PROGRAMS, K=c.half.shape[1], BK=K_TILE, WIDTH=width, WEIGHTED=weighted,
+            found[1:], table, capacity, _PROGRAMS, width, K=c.half.shape[1], BK=K_TILE, WEIGHTED=weighted,
         )  # fmt: skip
         total = int(found[0])
         if total <= capacity:
@@ -130,7 +130,7 @@ def settle(clusters: Clusters, queries: Tensor, table: Tensor, reach: Tensor) ->
     )  # fmt: skip
 
 
-def merge(clusters: Clusters, first: Tensor, second: Tensor, lightest: Tensor) -> None:
+def merge(clusters: Clusters, first: Tensor, second: Tensor) -> None:
     c = clusters
     if len(first) == 0:
         return
@@ -140,7 +140,7 @@ def merge(clusters: Clusters, first: Tensor, second: Tensor, lightest: Tensor) -
     k = c.half.shape[1]
     merge_pairs[(len(first),)](
         first, second, c.mean, c.weight, c.spread, c.half, c.norm, c.rounding, c.inverse_weight, c.distance, c.reach,
-        c.listed, c.alive, c.survivor, c.nearest, lightest,
+        c.listed, c.alive, c.survivor, c.nearest, c.lightest,
         LENGTH=LENGTH, COLUMNS=c.columns, K=k, BK=min(512, triton.next_power_of_2(c.columns)), WARD=c.linkage == "ward",
         EQUAL=c.linkage == "weighted",
     )  # fmt: skip

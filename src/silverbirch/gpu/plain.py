@@ -139,11 +139,12 @@ def _measured(clusters: Clusters, queries: Tensor, slot: Tensor) -> Tensor:
     return result
 
 
-def merge(clusters: Clusters, first: Tensor, second: Tensor, lightest: Tensor) -> None:
+def merge(clusters: Clusters, first: Tensor, second: Tensor) -> None:
     """Merges pairs: the first slot takes the merged cluster, the second is free."""
     import torch
 
     c, a, b = clusters, first, second
+    lightest = c.lightest
     weight_a, weight_b = c.weight[a], c.weight[b]
     total = weight_a + weight_b
     share = torch.full_like(total, 0.5) if c.linkage == "weighted" else weight_b / total

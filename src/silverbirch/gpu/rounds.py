@@ -6,15 +6,17 @@ nearest neighbours of each other can be merged, whatever their order (Murtagh 19
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .clusters import Clusters
 from .matrix import cluster_by_matrix
 from .objects import Objects
+from .ranks import Ranks, search_on
 from .search import Search
 
 if TYPE_CHECKING:
+    import torch
     from torch import Tensor
 
 _COMPACT_BELOW = 0.85  # the share of the slots that hold clusters
@@ -29,55 +31,55 @@ def cluster_by_rounds(
     *,
     buffer_bytes: int = 1 << 32,
     matrix_from: int = _ON_A_MATRIX,
-    report: Callable[[int, int], None] | None = None,
+    devices: Sequence[torch.device] = (),
+    kernels: bool | None = None,
 ) -> dict[str, int]:
-    """Adds all merges to `objects.merges`; returns counts of what was done.
+    """Adds all merges to `objects.merges`, and overwrites `objects.mean`. Returns counts of what was done.
 
     `buffer_bytes` limits the bounds that are held at a time. `matrix_from`: with so few clusters left a matrix of their
-    distances is taken, and with four times as many if few of them merge in a round.
+    distances is taken, and with four times as many if few of them merge in a round. `devices` divide the searches; the one of
+    the objects is the first. `kernels`: whether steps are done by kernels or in plain torch. None: by kernels on a GPU.
     """
-    clusters = Clusters(objects, linkage)
-    search = Search(clusters, buffer_bytes)
-    total = clusters.active
+    search = search_on(objects, linkage, buffer_bytes, devices, kernels)
+    clusters = search.clusters
     rounds = 0
     share = 1.0
     while clusters.active > matrix_from and (share > _CHAINING or clusters.active > 4 * matrix_from):
+        share = _round(search, first=rounds == 0) / clusters.active
         rounds += 1
-        merged = _round(clusters, search, first=rounds == 1)
-        share = merged / (clusters.active + merged)
         if clusters.active < _COMPACT_BELOW * clusters.slots:
-            clusters.compact()
-        if report:
-            report(total - clusters.active, total)
-    rest = cluster_by_matrix(clusters.objects(objects), linkage, squares=True)
+            search.compact()
+    rest = cluster_by_matrix(clusters.objects(objects), linkage, squares=True, kernels=kernels)
     return {"rounds": rounds, **search.counts, **{f"matrix_{name}": count for name, count in rest.items()}}
 
 
-def _round(clusters: Clusters, search: Search, *, first: bool) -> int:
+def _round(search: Search | Ranks, *, first: bool) -> int:
     """Searches for neighbours and merges all pairs that are nearest to each other; returns their number.
 
     A cluster without a known neighbour is searched for when it is the neighbour of another one. The others wait: by the
     time too few pairs are found without them, many have merged or are known from lists.
     """
-    c = clusters
-    unknown = (c.alive != 0) & (c.nearest < 0)
-    search.find_in_lists((unknown & (c.unsettled == 0)).nonzero().squeeze(1))
-    unknown &= c.nearest < 0
-    extremes = search.find((unknown if first else unknown & _pointed_at(c)).nonzero().squeeze(1))
+    c = search.clusters
+    search.find_in_lists(_unknown(c, c.unsettled == 0))
+    search.find(_unknown(c) if first else _unknown(c, _pointed_at(c)))
     a, b = _reciprocal(c)
     if len(a) < _SEARCH_ALL_BELOW * c.active and not first:
-        extremes = search.find(((c.alive != 0) & (c.nearest < 0)).nonzero().squeeze(1))
+        search.find(_unknown(c))
         a, b = _reciprocal(c)
     if len(a) == 0:
-        search.measure_all(((c.alive != 0) & (c.nearest < 0)).nonzero().squeeze(1))
+        search.measure_all(_unknown(c))
         a, b = _reciprocal(c)
     distance = c.distance[a]
     merged = c.merges.add(c.cluster[a], c.cluster[b], (2.0 * distance if c.linkage == "ward" else distance).sqrt())
-    search.steps.merge(c, a, b, extremes[3])
+    search.merge(a, b)
     c.cluster[a] = merged
-    c.active -= len(a)
-    c.uniform = False
     return len(a)
+
+
+def _unknown(clusters: Clusters, which: Tensor | None = None) -> Tensor:
+    """The clusters whose nearest neighbour is not known, of those for which `which` holds."""
+    unknown = (clusters.alive != 0) & (clusters.nearest < 0)
+    return (unknown if which is None else unknown & which).nonzero().squeeze(1)
 
 
 def _pointed_at(clusters: Clusters) -> Tensor:

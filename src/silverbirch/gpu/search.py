@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from . import plain
@@ -20,56 +20,57 @@ _PARTS = 64  # of the columns: their least bounds give the wider threshold
 class Search:
     """`counts` says how many clusters were searched for and how their bounds fared.
 
-    `buffer_bytes` limits the memory for the bounds: queries are searched for in batches.
+    `buffer_bytes` limits the memory for the bounds: queries are searched for in batches. `kernels`: whether steps are done by
+    kernels or in plain torch. None: by kernels on a GPU.
     """
 
-    def __init__(self, clusters: Clusters, buffer_bytes: int) -> None:
-        self._clusters = clusters
+    def __init__(self, clusters: Clusters, buffer_bytes: int, kernels: bool | None = None) -> None:
+        self.clusters = clusters
         self._buffer_bytes = buffer_bytes
         self.counts = {"searches": 0, "pairs": 0, "crowded": 0, "unproven": 0}
-        if clusters.mean.is_cuda or os.environ.get('TRITON_INTERPRET'):
+        self._steps: ModuleType = plain
+        if clusters.mean.is_cuda if kernels is None else kernels:
             from . import fused
 
-            self.steps = fused
-        else:
-            self.steps = plain
+            self._steps = fused
 
     def find_in_lists(self, queries: Tensor) -> None:
         """Settles those queries whose lists can tell."""
-        c = self._clusters
+        c = self.clusters
         for some in queries.split(_LISTS):
-            self.steps.settle(c, some, c.listed[some], c.reach[some])
+            self._steps.settle(c, some, c.listed[some], c.reach[some])
 
-    def find(self, queries: Tensor) -> Tensor:
-        """Settles the queries, which are slots in ascending order. Returns the extremes that `describe` found."""
-        c = self._clusters
+    def find(self, queries: Tensor) -> None:
+        """Settles the queries, which are slots in ascending order."""
+        if len(queries) == 0:
+            return
+        c = self.clusters
         slack = slack_of(c.half.shape[1])
-        extremes = self.steps.describe(c, 1.0 - slack)
+        extremes = self._steps.describe(c, 1.0 - slack)
         self.counts["searches"] += len(queries)
         self.counts["pairs"] += len(queries) * c.padded
         batch = max(128, self._buffer_bytes // (c.padded // 8) // 128 * 128)
         for begin in range(0, len(queries), batch):
             self._find(queries[begin : begin + batch], extremes, slack)
-        return extremes
 
     def _find(self, queries: Tensor, extremes: Tensor, slack: float, width: int = _WIDTH) -> None:
-        c = self._clusters
+        c = self.clusters
         ward = c.linkage == "ward"
         weighted = ward and not c.uniform
         factor = 0.5 * float(c.weight[0]) if ward and c.uniform else 1.0
-        bounds, least = self.steps.minima(c, queries, weighted, _PARTS)
-        limits = self.steps.thresholds(c, queries, least, extremes, factor, slack)
+        bounds, least = self._steps.minima(c, queries, weighted, _PARTS)
+        limits = self._steps.thresholds(c, queries, least, extremes, factor, slack)
         crowded = width > _WIDTH  # only the nearest is asked for
         threshold, reach = (limits.need, limits.need_reach) if crowded else (limits.wide, limits.wide_reach)
-        table, counts = self.steps.candidates(c, queries, bounds, threshold, weighted, width)
-        self.steps.settle(c, queries, table, reach)
+        table, counts = self._steps.candidates(c, queries, bounds, threshold, weighted, width)
+        self._steps.settle(c, queries, table, reach)
         over = (counts > width).nonzero().squeeze(1)
         if len(over):
             self._find_in_a_crowd(queries[over], extremes, slack, 4 * width)
 
     def _find_in_a_crowd(self, queries: Tensor, extremes: Tensor, slack: float, width: int) -> None:
         """Many columns may be nearest, as among equal distances: the table gets wider until all have room."""
-        c = self._clusters
+        c = self.clusters
         if width == 4 * _WIDTH:
             self.counts["crowded"] += len(queries)
         width = min(width, c.padded)
@@ -77,11 +78,20 @@ class Search:
         for begin in range(0, len(queries), batch):
             self._find(queries[begin : begin + batch], extremes, slack, width)
 
+    def merge(self, first: Tensor, second: Tensor) -> None:
+        """Merges pairs: the first slot takes the merged cluster, the second is free."""
+        self._steps.merge(self.clusters, first, second)
+        self.clusters.active -= len(first)
+        self.clusters.uniform = False
+
+    def compact(self) -> None:
+        self.clusters.compact()
+
     def measure_all(self, queries: Tensor) -> None:
         """Settles the queries by their distances to all clusters."""
         import torch
 
-        c = self._clusters
+        c = self.clusters
         self.counts["unproven"] += len(queries)
         everyone = torch.where(c.alive != 0, torch.arange(c.padded, device=queries.device), -1).int()
         for query in queries.split(max(1, self._buffer_bytes // (32 * c.padded))):

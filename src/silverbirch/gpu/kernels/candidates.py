@@ -33,10 +33,10 @@ def collect_groups(bounds, threshold, found, pair_row, pair_group, count, groups
 
 # Computes the bounds of the 32 columns of each pair again; those within the threshold go into the query's row of `table`.
 # `counts` counts all of them, those beyond the width of the table, too.
-@triton.jit(do_not_specialize=["capacity", "programs"])
+@triton.jit(do_not_specialize=["capacity", "programs", "width"])
 def expand_groups(pair_row, pair_group, found, queries, half, query_term, column_term, inverse_weight, threshold,
-                  counts, table, capacity, programs,
-                  K: tl.constexpr, BK: tl.constexpr, WIDTH: tl.constexpr, WEIGHTED: tl.constexpr):  # fmt: skip
+                  counts, table, capacity, programs, width,
+                  K: tl.constexpr, BK: tl.constexpr, WEIGHTED: tl.constexpr):  # fmt: skip
     pairs = tl.minimum(tl.load(found), capacity)
     member = tl.arange(0, 32)
     offset = (member // 2) * 8 + member % 2
@@ -58,4 +58,4 @@ def expand_groups(pair_row, pair_group, found, queries, half, query_term, column
         total = tl.sum(hit)
         if total > 0:
             place = tl.atomic_add(counts + row, total) + tl.cumsum(hit, 0) - 1
-            tl.store(table + row * WIDTH + place, columns.to(tl.int32), mask=(hit > 0) & (place < WIDTH))
+            tl.store(table + row * width + place, columns.to(tl.int32), mask=(hit > 0) & (place < width))
