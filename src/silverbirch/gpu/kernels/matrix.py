@@ -16,10 +16,11 @@ import triton.language as tl
 SIDE = tl.constexpr(0)  # slots
 STRIDE = tl.constexpr(1)  # numbers from a row of the matrix to the next
 ROUND = tl.constexpr(2)
-QUEUED = tl.constexpr(3)  # rows whose minimum is to be found
+QUEUED = tl.constexpr(3)  # rows whose minimum must be found
 PAIRS = tl.constexpr(4)  # merged in this round
 MERGED = tl.constexpr(5)  # in all rounds
 SCANNED = tl.constexpr(6)  # rows, in all rounds
+UNKNOWN = tl.constexpr(7)  # rows whose minimum is not known
 
 UNCLAIMED = tl.constexpr(0x7FFFFFFFFFFFFFFF)
 
@@ -61,11 +62,16 @@ def distances(tiles, weight, spread, matrix, count, steps, stride,
     elif LINKAGE != "complete":
         row_spread = tl.load(spread + row, mask=row < count, other=0.0)[None, :, None]
         total += row_spread + tl.load(spread + column, mask=column < count, other=0.0)[:, None, :]
-    tl.store(matrix + row[None, :, None] * stride + column[:, None, :], total, mask=inside)
+    # Places within a tile fit into 32 bits: fewer registers.
+    row_of_half = (tl.program_id(0) % 2) * HALF + tl.arange(0, HALF)
+    column_of_tile = tl.arange(0, TILE // 32)[:, None] * 32 + tl.arange(0, 32)[None, :]
+    at = matrix + low * TILE * stride + high * TILE
+    tl.store(at + (row_of_half[None, :, None] * stride + column_of_tile[:, None, :]), total, mask=inside)
     if low != high:
         mirrored = (row < count)[None, None, :] & (column < count)[:, :, None]
-        mirror = matrix + column[:, :, None] * stride + row[None, None, :]
-        tl.store(mirror, tl.permute(total, [0, 2, 1]), mask=mirrored)
+        at = matrix + high * TILE * stride + low * TILE
+        place = column_of_tile[:, :, None] * stride + row_of_half[None, None, :]
+        tl.store(at + place, tl.permute(total, [0, 2, 1]), mask=mirrored)
 
 
 # Each slot that may merge with its nearest one claims both; of all claims to a slot the lowest is kept. Two clusters
@@ -110,9 +116,9 @@ def accept(state, claims, nearest, name, alive, partner, pair_of, merge_a, merge
             tl.store(merge_round + merged + place, round_, mask=agreed)
 
 
-# The formula of Lance and Williams: the distance of a third cluster, at distances x and y from two that merge at `height`. A
-# result below x and y would break reducibility by rounding, and with it the proof that neighbours which are kept are still
-# the nearest: therefore average and Ward linkage add to the lesser one.
+# The formula of Lance and Williams: the distance of a third cluster, at distances x and y from two that merge at
+# `height`. A result below x and y would break reducibility by rounding, and with it the proof that neighbours which are
+# kept are still the nearest: therefore average and Ward linkage add to the lesser one.
 @triton.jit
 def _combined(x, y, weight_x, weight_y, third, height, LINKAGE: tl.constexpr):
     if LINKAGE == "complete":
@@ -143,9 +149,7 @@ def merge_rows(state, matrix, weight, nearest, partner, pair_of, LINKAGE: tl.con
         to_a = tl.load(matrix + a * stride + x, mask=x < side, other=0.0)
         to_b = tl.load(matrix + b * stride + x, mask=x < side, other=0.0)
         third = tl.load(weight + x, mask=x < side, other=1.0)
-        merged = _combined(
-            to_a, to_b, tl.load(weight + a), tl.load(weight + b), third, tl.load(nearest + a), LINKAGE
-        )
+        merged = _combined(to_a, to_b, tl.load(weight + a), tl.load(weight + b), third, tl.load(nearest + a), LINKAGE)
         tl.store(matrix + a * stride + x, merged, mask=x < side)
 
 
@@ -180,9 +184,11 @@ def merge_columns(state, matrix, weight, nearest, alive, partner, pair_of,
 
 
 # A neighbour that has merged is gone. The merged cluster is no nearer than the nearer of its parts was, so all other
-# neighbours stay, and the row of a slot without one is scanned only when it is a valid neighbour of another slot.
+# neighbours stay. Two lists of rows to scan are made: `unknown` has all slots without a neighbour, `queue` only the new
+# ones and those that are valid neighbours of another slot, without which no round could go on.
 @triton.jit
-def enqueue(state, neighbour, valid, alive, partner, stamp, place_of, queue, BLOCK: tl.constexpr):
+def enqueue(state, neighbour, valid, alive, partner, stamp, place_of, queue, unknown_place_of, unknown,
+            BLOCK: tl.constexpr):  # fmt: skip
     side = tl.load(state + SIDE)
     round_ = tl.load(state + ROUND)
     for first in range(tl.program_id(0) * BLOCK, side, tl.num_programs(0) * BLOCK):
@@ -206,17 +212,34 @@ def enqueue(state, neighbour, valid, alive, partner, stamp, place_of, queue, BLO
             place = tl.atomic_add(state + QUEUED, count, sem="relaxed") + tl.cumsum(wanted.to(tl.int64), 0) - 1
             tl.store(queue + place, row.to(tl.int32), mask=wanted)
             tl.store(place_of + row, place.to(tl.int32), mask=wanted)
+        lacks = present & (keeps == 0)
+        count = tl.sum(lacks.to(tl.int64))
+        if count > 0:
+            place = tl.atomic_add(state + UNKNOWN, count, sem="relaxed") + tl.cumsum(lacks.to(tl.int64), 0) - 1
+            tl.store(unknown + place, x.to(tl.int32), mask=lacks)
+            tl.store(unknown_place_of + x, place.to(tl.int32), mask=lacks)
+
+
+# Whether all rows without a neighbour are scanned: if they are few, or not many for each pair that merged. The more
+# neighbours are known, the fewer rounds there are; but one cluster can be the neighbour of all others.
+@triton.jit
+def _all_are_scanned(state, FEW: tl.constexpr, PER_PAIR: tl.constexpr):
+    unknown = tl.load(state + UNKNOWN)
+    few = unknown * tl.load(state + SIDE) <= FEW
+    return few | (unknown <= PER_PAIR * tl.load(state + PAIRS))
 
 
 # The least distance in a part of a queued row, and the lowest column that has it.
 @triton.jit
-def scan(state, matrix, alive, queue, part_value, part_column, BLOCK: tl.constexpr, REPEATS: tl.constexpr):
+def scan(state, matrix, alive, queue, unknown, part_value, part_column, FEW: tl.constexpr, PER_PAIR: tl.constexpr,
+         BLOCK: tl.constexpr, REPEATS: tl.constexpr):  # fmt: skip
     side = tl.load(state + SIDE)
     stride = tl.load(state + STRIDE)
     parts = tl.cdiv(side, BLOCK * REPEATS)
-    queued = tl.load(state + QUEUED)
-    for item in range(tl.program_id(0), queued * parts, tl.num_programs(0)):
-        row = tl.load(queue + item // parts).to(tl.int64)
+    all_ = _all_are_scanned(state, FEW, PER_PAIR)
+    rows = tl.where(all_, tl.load(state + UNKNOWN), tl.load(state + QUEUED))
+    for item in range(tl.program_id(0), rows * parts, tl.num_programs(0)):
+        row = tl.load(tl.where(all_, unknown, queue) + item // parts).to(tl.int64)
         least = tl.full([BLOCK], float("inf"), tl.float64)
         column = tl.full([BLOCK], 0x7FFFFFFF, tl.int32)
         for repeat in range(REPEATS):
@@ -232,15 +255,19 @@ def scan(state, matrix, alive, queue, part_value, part_column, BLOCK: tl.constex
 
 # The nearest neighbours of slots whose rows were scanned; weights of those that merged; then all is as before a round.
 @triton.jit
-def settle(state, stamp, place_of, part_value, part_column, neighbour, nearest, valid, weight, partner, claims,
-           BLOCK: tl.constexpr, SCAN: tl.constexpr):  # fmt: skip
+def settle(state, alive, stamp, place_of, unknown_place_of, part_value, part_column, neighbour, nearest, valid, weight,
+           partner, claims, FEW: tl.constexpr, PER_PAIR: tl.constexpr, BLOCK: tl.constexpr,
+           SCAN: tl.constexpr):  # fmt: skip
     side = tl.load(state + SIDE)
     round_ = tl.load(state + ROUND)
     parts = tl.cdiv(side, SCAN)
+    all_ = _all_are_scanned(state, FEW, PER_PAIR)
     for first in range(tl.program_id(0) * BLOCK, side, tl.num_programs(0) * BLOCK):
         x = first + tl.arange(0, BLOCK).to(tl.int64)
-        scanned = (x < side) & (tl.load(stamp + x, mask=x < side, other=-1) == round_)
-        place = tl.load(place_of + x, mask=scanned, other=0).to(tl.int64) * parts
+        lacks = (tl.load(alive + x, mask=x < side, other=0) != 0) & (tl.load(valid + x, mask=x < side, other=1) == 0)
+        queued = tl.load(stamp + x, mask=x < side, other=-1) == round_
+        scanned = (x < side) & tl.where(all_, lacks, queued)
+        place = tl.load(tl.where(all_, unknown_place_of, place_of) + x, mask=scanned, other=0).to(tl.int64) * parts
         least = tl.full([BLOCK], float("inf"), tl.float64)
         column = tl.zeros([BLOCK], dtype=tl.int32)
         for part in range(parts):
@@ -261,12 +288,15 @@ def settle(state, stamp, place_of, part_value, part_column, neighbour, nearest, 
 
 # The end of a round: no other kernel runs that could read these counts.
 @triton.jit
-def count_round(state):
+def count_round(state, FEW: tl.constexpr, PER_PAIR: tl.constexpr):
+    all_ = _all_are_scanned(state, FEW, PER_PAIR)
+    scanned = tl.where(all_, tl.load(state + UNKNOWN), tl.load(state + QUEUED))
     tl.store(state + ROUND, tl.load(state + ROUND) + 1)
     tl.store(state + MERGED, tl.load(state + MERGED) + tl.load(state + PAIRS))
-    tl.store(state + SCANNED, tl.load(state + SCANNED) + tl.load(state + QUEUED))
+    tl.store(state + SCANNED, tl.load(state + SCANNED) + scanned)
     tl.store(state + PAIRS, 0)
     tl.store(state + QUEUED, 0)
+    tl.store(state + UNKNOWN, 0)
 
 
 # Some rows of a smaller matrix: those of the slots that are kept.
