@@ -27,7 +27,7 @@ class Search:
         self._clusters = clusters
         self._buffer_bytes = buffer_bytes
         self.counts = {"searches": 0, "pairs": 0, "crowded": 0, "unproven": 0}
-        if clusters.mean.is_cuda or os.environ.get('TRITON_INTERPRET'):
+        if clusters.mean.is_cuda or os.environ.get("TRITON_INTERPRET"):
             from . import fused
 
             self.steps = fused

@@ -143,9 +143,7 @@ def merge_rows(state, matrix, weight, nearest, partner, pair_of, LINKAGE: tl.con
         to_a = tl.load(matrix + a * stride + x, mask=x < side, other=0.0)
         to_b = tl.load(matrix + b * stride + x, mask=x < side, other=0.0)
         third = tl.load(weight + x, mask=x < side, other=1.0)
-        merged = _combined(
-            to_a, to_b, tl.load(weight + a), tl.load(weight + b), third, tl.load(nearest + a), LINKAGE
-        )
+        merged = _combined(to_a, to_b, tl.load(weight + a), tl.load(weight + b), third, tl.load(nearest + a), LINKAGE)
         tl.store(matrix + a * stride + x, merged, mask=x < side)
 
 
