@@ -51,9 +51,7 @@ def slack_of(products: int) -> float:
     return 1.5 * (17 / 16 * products + 8) * 2.0**-23
 
 
-def limits(
-    clusters: Clusters, queries: Tensor, least: Tensor, extremes: Tensor, factor: float, slack: float
-) -> Limits:
+def limits(clusters: Clusters, queries: Tensor, least: Tensor, extremes: Tensor, factor: float, slack: float) -> Limits:
     """`factor` times the kernel's numbers are distances; it is F where all weights are equal."""
     import torch
 

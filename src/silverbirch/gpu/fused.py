@@ -36,7 +36,16 @@ def describe(clusters: Clusters, shrink: float) -> Tensor:
     extremes = torch.zeros(4, dtype=torch.float64, device=c.mean.device)
     extremes[3:].fill_(torch.inf)
     describe_kernel[(triton.cdiv(c.padded, 1024),)](
-        c.norm, c.spread, c.rounding, c.weight, c.alive, c.term, extremes.view(torch.int64), c.padded, shrink, BLOCK=1024
+        c.norm,
+        c.spread,
+        c.rounding,
+        c.weight,
+        c.alive,
+        c.term,
+        extremes.view(torch.int64),
+        c.padded,
+        shrink,
+        BLOCK=1024,
     )
     return extremes
 

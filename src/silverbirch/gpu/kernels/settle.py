@@ -69,4 +69,8 @@ def settle(queries, table, distances, reach_of_row, nearest, distance, reach, li
     kept = present & (place < LENGTH) & (d < limit)
     tl.store(listed + query * (2 * LENGTH) + place, slot, mask=kept)
     empty = tl.arange(0, 2 * LENGTH)
-    tl.store(listed + query * (2 * LENGTH) + empty, tl.full([2 * LENGTH], -1, tl.int32), mask=empty >= tl.sum(kept.to(tl.int32), 0))
+    tl.store(
+        listed + query * (2 * LENGTH) + empty,
+        tl.full([2 * LENGTH], -1, tl.int32),
+        mask=empty >= tl.sum(kept.to(tl.int32), 0),
+    )
