@@ -71,6 +71,7 @@ class MergeHistory {
     return merged;
   }
   const Cluster& cluster(std::size_t name) const { return clusters_[name]; }
+  void prefetch(std::size_t name) const { __builtin_prefetch(&clusters_[name]); }
   void set_cluster(std::size_t name, const Cluster& cluster) { clusters_[name] = cluster; }
 
   // For prototype linkages. Either all merges or none have a prototype.
