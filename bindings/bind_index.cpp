@@ -1,4 +1,5 @@
 #include "convert.hpp"
+#include "silverbirch/base/huge_pages.hpp"
 #include "silverbirch/nearest/nearest_index.hpp"
 
 namespace sb = silverbirch;
@@ -6,14 +7,17 @@ namespace sb = silverbirch;
 namespace {
 
 template <class Scalar>
-NumpyArray<std::int64_t> nearest(const sb::NearestIndex& index, const Array2<const Scalar>& rows, std::size_t threads,
-                                 Callback progress) {
+std::pair<NumpyArray<std::int64_t>, Refused> nearest(const sb::NearestIndex& index, const Array2<const Scalar>& rows,
+                                                     std::size_t threads, Callback progress) {
   if (rows.shape(1) != index.dim()) throw std::invalid_argument("rows have the wrong width");
   auto result = std::make_unique_for_overwrite<std::int64_t[]>(rows.shape(0));
-  without_gil(std::move(progress), [&](const sb::Progress& report) {
-    index.nearest(rows.data(), rows.shape(0), result.get(), threads, report);
+  sb::ask_for_huge_pages(result.get(), rows.shape(0) * sizeof(std::int64_t));
+  const Refused refused = refused_by([&] {
+    without_gil(std::move(progress), [&](const sb::Progress& report) {
+      index.nearest(rows.data(), rows.shape(0), result.get(), threads, report);
+    });
   });
-  return to_numpy(std::move(result), rows.shape(0));
+  return {to_numpy(std::move(result), refused ? 0 : rows.shape(0)), refused};
 }
 
 }  // namespace
@@ -22,16 +26,17 @@ void bind_index(nb::module_& m) {
   nb::class_<sb::NearestIndex>(m, "NearestIndex", "Finds the exactly nearest of many points.")
       .def(
           "__init__",
-          [](sb::NearestIndex* self, const Array2<const double>& points, bool may_list) {
+          [](sb::NearestIndex* self, const Array2<const double>& points, std::size_t threads, bool may_list) {
             if (points.shape(0) == 0) throw std::invalid_argument("an index needs at least one point");
             without_gil({}, [&](const sb::Progress& progress) {
-              new (self) sb::NearestIndex(points.data(), points.shape(0), points.shape(1), progress,
+              new (self) sb::NearestIndex(points.data(), points.shape(0), points.shape(1), threads, progress,
                                           sb::NearestIndex::Strategy::undecided, may_list);
             });
           },
-          nb::arg("points"), nb::arg("may_list") = true,
+          nb::arg("points"), nb::arg("threads") = 1, nb::arg("may_list") = true,
           "may_list: whether there is memory for lists several times as large as the points, which speed up searches.")
       .def("nearest", &nearest<double>, nb::arg("rows"), nb::arg("threads"), nb::arg("progress").none(),
-           "Returns the number of the point nearest to each row, the lowest one among equally near points.")
+           "Returns the number of the point nearest to each row, the lowest one among equally near points, and None. If "
+           "a value cannot be clustered, it returns no numbers, and (row, column, value) of the first such value.")
       .def("nearest", &nearest<float>, nb::arg("rows"), nb::arg("threads"), nb::arg("progress").none());
 }

@@ -73,10 +73,11 @@ class Refined:
     def _assign(
         self, source: RowSource, threads: int, report: Report | None, also: ForEachChunk | None = None
     ) -> NDArray[np.int64]:
-        index = self._index = self._index or _core.NearestIndex(self.features.mean, may_list=self._may_list)
+        index = self._index or _core.NearestIndex(self.features.mean, threads, may_list=self._may_list)
+        self._index = index
 
         def nearest(chunk: Chunk, inner: Report | None) -> NDArray[np.int64]:
-            return index.nearest(source.checked(chunk).rows, threads, inner)
+            return source.nearest(index, chunk, threads, inner)
 
         return gathered(source, nearest, report, also)
 
