@@ -35,8 +35,9 @@ void bind_index(nb::module_& m) {
           },
           nb::arg("points"), nb::arg("threads") = 1, nb::arg("may_list") = true,
           "may_list: whether there is memory for lists several times as large as the points, which speed up searches.")
-      .def("nearest", &nearest<double>, nb::arg("rows"), nb::arg("threads"), nb::arg("progress").none(),
-           "Returns the number of the point nearest to each row, the lowest one among equally near points, and None. If "
-           "a value cannot be clustered, it returns no numbers, and (row, column, value) of the first such value.")
+      .def(
+          "nearest", &nearest<double>, nb::arg("rows"), nb::arg("threads"), nb::arg("progress").none(),
+          "Returns the number of the point nearest to each row, the lowest one among equally near points, and None. If "
+          "a value cannot be clustered, it returns no numbers, and (row, column, value) of the first such value.")
       .def("nearest", &nearest<float>, nb::arg("rows"), nb::arg("threads"), nb::arg("progress").none());
 }

@@ -403,9 +403,7 @@ class CFTree(Saved):
     ) -> NDArray[np.int64]:
         with self._lock:
             dim = self._filled_core().dim
-            index = self._index or _core.NearestIndex(
-                self.features.mean, threads, may_list=self.max_memory is None
-            )
+            index = self._index or _core.NearestIndex(self.features.mean, threads, may_list=self.max_memory is None)
             if not self._busy:
                 self._index = index
 

@@ -140,7 +140,9 @@ void PartitionedTree::check_and_insert(const Scalar* rows, const double* weights
   try {
     insert(RowBatch<Scalar>{rows, weights, row_count, dim_, false}, progress);
   } catch (const BadValue&) {
-    *this = PartitionedTree(dim_, options_);
+    PartitionedTree empty(dim_, options_);
+    empty.set_threads(threads_);
+    *this = std::move(empty);
     check_some(rows, 0, row_count, dim_);  // throws the first bad value, whichever thread found one
     throw;
   }

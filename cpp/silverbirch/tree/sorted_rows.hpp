@@ -70,7 +70,8 @@ class SortedRows {
     std::vector<std::uint32_t> together(count(part, begin, end));
     std::uint32_t* row = together.data();
     for_each_run(part, begin, end, [&](std::size_t piece, const std::uint16_t* from, const std::uint16_t* to) {
-      const auto before = static_cast<std::uint32_t>(piece * kPiece - begin);  // may wrap around, and the sum back again
+      const auto before =
+          static_cast<std::uint32_t>(piece * kPiece - begin);  // may wrap around, and the sum back again
       for (; from < to; ++from) *row++ = before + *from;
     });
     return together;

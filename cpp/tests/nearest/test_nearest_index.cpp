@@ -45,7 +45,8 @@ void check_refusals() {
   const std::vector<double> points = random_points(300, dim, 41), good = random_points(20000, dim, 42);
   using Strategy = NearestIndex::Strategy;
   for (const auto strategy : {Strategy::undecided, Strategy::tree, Strategy::panels, Strategy::cells})
-    for (const double bad : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), 1e200}) {
+    for (const double bad :
+         {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), 1e200}) {
       const NearestIndex index(points.data(), points.size() / dim, dim, 2, no_progress, strategy);
       std::vector<double> rows = good;
       rows[7000 * dim + 1] = rows[19000 * dim] = bad;
