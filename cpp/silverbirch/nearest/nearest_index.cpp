@@ -19,7 +19,7 @@ constexpr std::size_t kGroupsToDecide = 8, kRowsToDecide = 4 * kGroupsToDecide *
 // The filter bounds all points in about the time the tree takes to scan one leaf in this many.
 constexpr std::size_t kLeavesForPanels = 8;
 constexpr std::size_t kFewestRowsOfPiece = std::size_t{1} << 12, kMostRowsOfPiece = std::size_t{1} << 20;
-// Ranges of the kd-order with at most this many values are sorted by one thread.
+// With several threads, each sorts ranges of the kd-order with at most this many values.
 constexpr std::size_t kRangeValues = std::size_t{1} << 14;
 // The lists of cells pay off from this many rows per point on, if at most one row in kLeftToTheTree is left to the
 // tree.
@@ -47,7 +47,7 @@ NearestIndex::NearestIndex(const double* points, std::size_t count, std::size_t 
   std::iota(order.begin(), order.end(), KdKey{0});
   kd_order(
       order, {leaf_slots(), kLanes}, dim, [&](std::size_t point, std::size_t k) { return points[point * dim + k]; },
-      threads, progress, kRangeValues / dim);
+      threads, progress, threads > 1 ? kRangeValues / dim : 0);
   for (std::size_t slot = 0; slot < leaves_for(count, leaf_slots()) * leaf_slots(); ++slot) {
     double* lane = blocks_.data() + slot / kLanes * index_block_doubles(dim) + slot % kLanes;
     if (slot < count) numbers_[slot] = static_cast<std::uint32_t>(point_of(order[slot]));

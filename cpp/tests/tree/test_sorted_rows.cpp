@@ -28,7 +28,7 @@ struct Sorted {
 void check_window(const Sorted& sorted, std::size_t begin, std::size_t end) {
   std::size_t positive = 0;
   for (std::size_t part = 0; part < kParts; ++part) {
-    std::vector<std::uint32_t> expected;
+    UnsetVector<std::uint32_t> expected;
     for (std::size_t i = begin; i < end; ++i)
       if (sorted.batch.weight(i) > 0.0 && sorted.partition.part_of(sorted.batch.mean(i)) == part)
         expected.push_back(static_cast<std::uint32_t>(i - begin));
