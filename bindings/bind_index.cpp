@@ -1,5 +1,6 @@
 #include "convert.hpp"
 #include "silverbirch/base/huge_pages.hpp"
+#include "silverbirch/base/parallel.hpp"
 #include "silverbirch/nearest/nearest_index.hpp"
 
 namespace sb = silverbirch;
@@ -20,9 +21,24 @@ std::pair<NumpyArray<std::int64_t>, Refused> nearest(const sb::NearestIndex& ind
   return {to_numpy(std::move(result), refused ? 0 : rows.shape(0)), refused};
 }
 
+void rename(Array1<std::int64_t> numbers, Array1<const std::int64_t> names, std::size_t threads) {
+  without_gil({}, [&](const sb::Progress& progress) {
+    sb::parallel_for(numbers.shape(0), std::size_t{1} << 16, threads, progress,
+                     [&](std::size_t begin, std::size_t end) {
+                       for (std::int64_t* number = numbers.data() + begin; number < numbers.data() + end; ++number) {
+                         if (static_cast<std::size_t>(*number) >= names.shape(0))
+                           throw std::invalid_argument("a number has no name");
+                         *number = names.data()[*number];
+                       }
+                     });
+  });
+}
+
 }  // namespace
 
 void bind_index(nb::module_& m) {
+  m.def("rename", &rename, nb::arg("numbers").noconvert(), nb::arg("names"), nb::arg("threads"),
+        "Replaces each number by its name, in place.");
   nb::class_<sb::NearestIndex>(m, "NearestIndex", "Finds the exactly nearest of many points.")
       .def(
           "__init__",
