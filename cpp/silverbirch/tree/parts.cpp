@@ -26,7 +26,7 @@ constexpr std::size_t kLeastLeavesOfPart = 1024, kLeastNodesOfPart = 16;
 
 // A block takes a few milliseconds: long enough for threads to pay, short enough to react to an interrupt.
 constexpr std::size_t kShortestBlock = 1024, kLongestBlock = 65536, kOperationsOfBlock = std::size_t{1} << 25;
-constexpr std::size_t kOperationsOfThread = std::size_t{1} << 17;  // the least work that pays for another thread
+constexpr std::size_t kOperationsOfThread = std::size_t{1} << 15;  // the least work that pays for another thread
 
 // All parts are rebuilt when less than a hundredth of a limit is left, or fewer than this many leaves per part: smaller
 // shares would make meetings too frequent.
@@ -140,7 +140,9 @@ void PartitionedTree::check_and_insert(const Scalar* rows, const double* weights
   try {
     insert(RowBatch<Scalar>{rows, weights, row_count, dim_, false}, progress);
   } catch (const BadValue&) {
-    *this = PartitionedTree(dim_, options_);
+    PartitionedTree empty(dim_, options_);
+    empty.set_threads(threads_);
+    *this = std::move(empty);
     check_some(rows, 0, row_count, dim_);  // throws the first bad value, whichever thread found one
     throw;
   }
@@ -213,7 +215,7 @@ void PartitionedTree::insert_block(const Batch& batch, SortedRows<Batch>& sorted
   std::atomic<std::size_t> unfinished{parts};
   parallel_for(parts + threads, 1, threads, no_progress, [&](std::size_t i, std::size_t) {
     if (i < parts) {
-      const std::vector<std::uint32_t> rows = sorted.rows(order[i], begin, end);
+      const auto rows = sorted.rows(order[i], begin, end);
       batch.insert_chosen(parts_[order[i]], begin, rows.data(), rows.size());
       --unfinished;
     } else {

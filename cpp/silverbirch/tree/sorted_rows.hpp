@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "silverbirch/base/aligned.hpp"
 #include "silverbirch/base/parallel.hpp"
 #include "silverbirch/tree/space_partition.hpp"
 
@@ -66,18 +67,19 @@ class SortedRows {
   }
 
   // The rows begin … end - 1 that belong to a part, in their order, numbered from `begin`.
-  std::vector<std::uint32_t> rows(std::size_t part, std::size_t begin, std::size_t end) const {
-    std::vector<std::uint32_t> together(count(part, begin, end));
+  UnsetVector<std::uint32_t> rows(std::size_t part, std::size_t begin, std::size_t end) const {
+    UnsetVector<std::uint32_t> together(count(part, begin, end));
     std::uint32_t* row = together.data();
     for_each_run(part, begin, end, [&](std::size_t piece, const std::uint16_t* from, const std::uint16_t* to) {
-      const auto before = static_cast<std::uint32_t>(piece * kPiece - begin);  // may wrap around, and the sum back again
+      const auto before =
+          static_cast<std::uint32_t>(piece * kPiece - begin);  // may wrap around, and the sum back again
       for (; from < to; ++from) *row++ = before + *from;
     });
     return together;
   }
 
  private:
-  static constexpr std::size_t kPiece = 2048;
+  static constexpr std::size_t kPiece = 1024;
 
   // Counting sort.
   void sort(std::size_t piece) {

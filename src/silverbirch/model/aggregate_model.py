@@ -76,10 +76,11 @@ class Refined:
     def _assign(
         self, source: RowSource, threads: int, report: Report | None, also: ForEachChunk | None = None
     ) -> NDArray[np.int64]:
-        index = self._index = self._index or _core.NearestIndex(self.features.mean, may_list=self._may_list)
+        index = self._index or _core.NearestIndex(self.features.mean, threads, may_list=self._may_list)
+        self._index = index
 
         def nearest(chunk: Chunk, inner: Report | None) -> NDArray[np.int64]:
-            return index.nearest(source.checked(chunk).rows, threads, inner)
+            return source.nearest(index, chunk, threads, inner)
 
         return gathered(source, nearest, report, also)
 
@@ -273,7 +274,8 @@ class AggregateModel(ClusterResults):
         """The cluster of each row: that of its exactly nearest leaf."""
         with reporter(self.progress, "nearest leaves") as report:
             leaves = self._leaf_of(self._directed(source), report, also)
-        return labels_in_place(self.subcluster_labels_, leaves)
+        _core.rename(leaves, self.subcluster_labels_, as_threads(self.n_jobs))  # in place: a copy would take time
+        return leaves
 
     def _count_labelled(self, counter: LeafCounter) -> None:
         self._set_labelled(counter.result())
@@ -522,8 +524,3 @@ class AggregateModel(ClusterResults):
 
 
 AggregateModel.__init__.__qualname__ = "Betula.__init__"  # the name in the error for a wrong parameter
-
-
-def labels_in_place(leaf_labels: NDArray[np.int64], leaf_of_row: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Replaces the leaf of each row by its label, in place: allocating a second array takes time."""
-    return np.take(leaf_labels, leaf_of_row, out=leaf_of_row, mode="clip")

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 from ..checks import Floats, Rows, refused_value
+from ..progress import Report
 
 _CHUNK_BYTES = 4 << 20
 _FEWEST_ROWS, _MOST_ROWS = 16, 65_536
@@ -150,6 +151,15 @@ class RowSource(ABC):
         if bad is not None:
             raise self.refusal(chunk, *bad)
         return replace(chunk, checked=True)
+
+    def nearest(
+        self, index: _core.NearestIndex, chunk: Chunk, threads: int, report: Report | None
+    ) -> NDArray[np.int64]:
+        """The number of the point nearest to each row; raises ValueError for a value that `checked` refuses."""
+        nearest, bad = index.nearest(chunk.rows, threads, report)
+        if bad is not None:
+            raise self.refusal(chunk, *bad)
+        return nearest
 
     def refusal(self, chunk: Chunk, row: int, column: int, value: float) -> ValueError:
         """The error for a value in a chunk that cannot be clustered."""
