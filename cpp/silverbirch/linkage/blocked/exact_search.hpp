@@ -71,6 +71,20 @@ class ExactSearch {
     hand_over(queries, shortlists_of(clusters_, form_, queries, candidates_, threads_, poll_), take);
   }
 
+  // Also calls offer(id, {query, …}) for every cluster that may be nearer to a query than reach(id), all calls for one
+  // cluster on the same thread. For at most kQueriesAPass queries.
+  template <class Reach, class Offer, class Take>
+  void mutually(const std::vector<ClusterId>& queries, Reach reach, Offer offer, Take take) const {
+    Offers offers;
+    offers.cuts.resize(clusters_.panels() * kPanelLanes, kNoCuts.cuts[0]);
+    for (std::size_t slot = 0; slot < clusters_.slots(); ++slot)
+      if (const ClusterId id = clusters_.id_at(slot); id != kNoCluster) offers.cuts[slot] = cut_beyond(reach(id));
+    offers.offer = [&](std::size_t slot, ClusterId query, float bound) {
+      offer(clusters_.id_at(slot), Bounded{query, false, in_true_units(bound)});
+    };
+    hand_over(queries, shortlists_of(clusters_, form_, queries, candidates_, threads_, poll_, &offers), take);
+  }
+
   // For queries with more clusters about equally near than are kept. The candidates are all clusters whose lower bound
   // is at most the nearest known distance, so the nearest of all is among them.
   template <class Distance, class Take>

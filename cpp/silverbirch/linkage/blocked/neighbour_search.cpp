@@ -66,7 +66,7 @@ Shortlists shortlists_of_all(const ClusterPanels& clusters, FilterForm form, std
 }
 
 Shortlists shortlists_of(const ClusterPanels& clusters, FilterForm form, const std::vector<ClusterId>& queries,
-                         std::size_t keep, std::size_t threads, const Progress& progress) {
+                         std::size_t keep, std::size_t threads, const Progress& progress, const Offers* offers) {
   const std::size_t passes = (queries.size() + kQueriesAPass - 1) / kQueriesAPass;
   // With few queries, each thread sweeps a section of the panels. Sections are short enough to stop soon.
   const std::size_t panel_work = std::min(queries.size(), kQueriesAPass) * kPanelLanes * clusters.dim();
@@ -84,11 +84,16 @@ Shortlists shortlists_of(const ClusterPanels& clusters, FilterForm form, const s
       pack.load(first, count);
       Shortlists lists(count, keep);
       const std::size_t from = task % sections * section, to = std::min(from + section, clusters.panels());
-      for (std::size_t panel = from; panel < to; ++panel)
-        pack.sweep(panel, lists.cuts(), kNoCuts.cuts, [&](std::size_t query, std::size_t lane, float bound) {
-          const ClusterId id = clusters.id_at(panel * kPanelLanes + lane);
-          if (id != first[query]) lists.offer(query, {bound, id});
+      for (std::size_t panel = from; panel < to; ++panel) {
+        const float* panel_cuts = offers ? offers->cuts.data() + panel * kPanelLanes : kNoCuts.cuts;
+        pack.sweep(panel, lists.cuts(), panel_cuts, [&](std::size_t query, std::size_t lane, float bound) {
+          const std::size_t slot = panel * kPanelLanes + lane;
+          const ClusterId id = clusters.id_at(slot);
+          if (id == first[query]) return;
+          lists.offer(query, {bound, id});
+          if (bound < panel_cuts[lane]) offers->offer(slot, first[query], bound);
         });
+      }
       found[task] = std::move(lists);
     }
   });

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -70,8 +71,16 @@ inline constexpr auto kNoCuts = [] {
 Shortlists shortlists_of_all(const ClusterPanels& clusters, FilterForm form, std::size_t keep, float cut,
                              std::size_t threads, const Progress& progress);
 
-// The shortlists of some clusters, in the order of `queries`.
+// What a search does for the clusters that it passes: it calls offer(slot, query, bound) if a query's bound is below the
+// slot's cut. All calls for one slot come from the same thread.
+struct Offers {
+  std::vector<float, AlignedAllocator<float>> cuts;  // one for each lane of all panels
+  std::function<void(std::size_t slot, ClusterId query, float bound)> offer;
+};
+
+// The shortlists of some clusters, in the order of `queries`. If there are offers, these are at most kQueriesAPass.
 Shortlists shortlists_of(const ClusterPanels& clusters, FilterForm form, const std::vector<ClusterId>& queries,
-                         std::size_t keep, std::size_t threads, const Progress& progress);
+                         std::size_t keep, std::size_t threads, const Progress& progress,
+                         const Offers* offers = nullptr);
 
 }  // namespace silverbirch
