@@ -17,7 +17,7 @@ namespace silverbirch {
 
 namespace {
 
-constexpr std::size_t kListLength = 16;
+constexpr std::size_t kListLength = 16, kPreciseLength = 64;
 // So many searches take little longer than one.
 constexpr std::size_t kSearchesAtOnce = kGroupLanes;
 
@@ -27,6 +27,7 @@ class BlockedGreedy {
       : progress_(progress),
         clusters_(features, CfDistance::centroid, vote),
         search_(clusters_, clusters_.fastest_form(), kListLength, threads, progress),
+        precise_search_(clusters_, fast_form(), kPreciseLength, threads, progress),
         lists_(clusters_),
         history_(features.size),
         active_(features.size),
@@ -85,7 +86,7 @@ class BlockedGreedy {
 
   void search_again(ClusterId id) {
     std::vector<ClusterId> queries = {id};
-    search_.some(queries, take());
+    precise_search_.some(queries, take());
     finish_search(queries);
   }
 
@@ -133,7 +134,7 @@ class BlockedGreedy {
 
   const Progress& progress_;
   ClusterPanels clusters_;
-  ExactSearch search_;
+  ExactSearch search_, precise_search_;
   GreedyLists lists_;
   MergeHistory history_;
   std::size_t active_;
