@@ -26,6 +26,7 @@
 #include <limits>
 #include <vector>
 
+#include "silverbirch/base/parallel.hpp"
 #include "silverbirch/filter/pair_filter.hpp"
 
 namespace silverbirch {
@@ -38,14 +39,38 @@ class PanelUnits {
   static constexpr double kUnderflow = 1e-30;
 
   PanelUnits() = default;
-  // coordinate(i, k) is coordinate k of row i. The scale is at least `reach` and covers all these rows.
+  // coordinate(i, k) is coordinate k of row i. The scale is at least `reach` and covers all these rows. The units do not
+  // depend on the number of threads.
   template <class Coordinate>
-  PanelUnits(std::size_t count, std::size_t dim, Coordinate coordinate, double reach = 0.0) : origin_(dim, 0.0) {
+  PanelUnits(std::size_t count, std::size_t dim, Coordinate coordinate, double reach = 0.0, std::size_t threads = 1)
+      : origin_(dim, 0.0) {
+    constexpr std::size_t kPieceRows = 1024;
     const double share = 1.0 / static_cast<double>(count);
-    for (std::size_t i = 0; i < count; ++i)
-      for (std::size_t k = 0; k < dim; ++k) origin_[k] += share * coordinate(i, k);
-    for (std::size_t i = 0; i < count; ++i)
-      for (std::size_t k = 0; k < dim; ++k) reach = std::max(reach, std::abs(coordinate(i, k) - origin_[k]));
+    struct Piece {
+      std::vector<double> mean, least, most;
+    };
+    std::vector<Piece> pieces((count + kPieceRows - 1) / kPieceRows);
+    parallel_for(pieces.size(), 1, threads, no_progress, [&](std::size_t p, std::size_t) {
+      Piece piece{std::vector<double>(dim, 0.0), std::vector<double>(dim, kInfinity), std::vector<double>(dim, -kInfinity)};
+      for (std::size_t i = p * kPieceRows; i < std::min((p + 1) * kPieceRows, count); ++i)
+        for (std::size_t k = 0; k < dim; ++k) {
+          const double x = coordinate(i, k);
+          piece.mean[k] += share * x;
+          piece.least[k] = std::min(piece.least[k], x);
+          piece.most[k] = std::max(piece.most[k], x);
+        }
+      pieces[p] = std::move(piece);
+    });
+    for (std::size_t k = 0; k < dim; ++k) {
+      double least = kInfinity, most = -kInfinity;
+      for (const Piece& piece : pieces) {
+        origin_[k] += piece.mean[k];
+        least = std::min(least, piece.least[k]);
+        most = std::max(most, piece.most[k]);
+      }
+      reach = std::max({reach, most - origin_[k], origin_[k] - least});
+      extent_ = std::hypot(extent_, std::max(most, -least));
+    }
     // A power of two, so that scaling adds no rounding of its own.
     scale_ = std::exp2(std::ceil(std::log2(std::max(reach, 1e-140))));  // its square is a normal number
 
@@ -58,6 +83,8 @@ class PanelUnits {
   // A squared distance divided by this is in the units of the bounds.
   double bound_unit() const { return scale_ * scale_; }
   float shrink() const { return shrink_; }
+  // No row is longer than this, measured from zero.
+  double extent() const { return extent_; }
 
   // Writes the coordinates, norm and error of a row, `lanes` floats apart. The coordinates of `row` are `stride` apart.
   // Returns the squared norm; if it is too large for float32, the bounds are worthless.
@@ -125,8 +152,10 @@ class PanelUnits {
   // Rounds to the nearest whole number; |x| must be below 2⁵¹.
   static double whole(double x) { return (x + 0x1.8p52) - 0x1.8p52; }
 
+  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
   std::vector<double> origin_;
-  double scale_ = 1.0, norm_factor_ = 1.0;
+  double extent_ = 0.0, scale_ = 1.0, norm_factor_ = 1.0;
   float shrink_ = 1.0f;
 };
 

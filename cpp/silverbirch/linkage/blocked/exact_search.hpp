@@ -91,21 +91,27 @@ class ExactSearch {
   void closely(const std::vector<ClusterId>& queries, Distance nearest_known, Take take) {
     if (queries.empty()) return;
     clusters_.prepare(FilterForm::difference, poll_);
-    const std::size_t piece = std::min(piece_size(clusters_.slots() * clusters_.dim()), kQueriesAPass);
-    each(queries.size(), piece, [&](std::size_t begin, std::size_t end) {
-      const ClusterId* query = queries.data() + begin;
-      std::vector<float> cuts;
-      for (std::size_t q = begin; q < end; ++q) cuts.push_back(cut_beyond(nearest_known(queries[q])));
-      std::vector<std::vector<Bounded>> near(end - begin);
-      QueryPack pack(clusters_, FilterForm::difference);
-      pack.load(query, end - begin);
-      for (std::size_t panel = 0; panel < clusters_.panels(); ++panel)
-        pack.sweep(panel, cuts.data(), kNoCuts.cuts, [&](std::size_t q, std::size_t lane, float bound) {
-          const ClusterId id = clusters_.id_at(panel * kPanelLanes + lane);
-          if (id != query[q]) near[q].push_back({id, false, in_true_units(bound)});
-        });
-      for (std::size_t q = 0; q < end - begin; ++q) take(query[q], near[q], in_true_units(cuts[q]));
-    });
+    for (std::size_t begin = 0; begin < queries.size(); begin += kQueriesAPass) {  // in linear memory
+      const std::size_t end = std::min(begin + kQueriesAPass, queries.size());
+      const std::vector<ClusterId> some(queries.data() + begin, queries.data() + end);
+      AlignedFloats cuts;
+      for (const ClusterId query : some) cuts.push_back(cut_beyond(nearest_known(query)));
+      const SectionedPasses pass(clusters_, FilterForm::difference, some, threads_, poll_);
+      std::vector<std::vector<Bounded>> near(some.size() * pass.sections());
+      pass.each([&](std::size_t section, const QueryPack& pack, std::size_t, std::size_t first, std::size_t last) {
+        for (std::size_t panel = first; panel < last; ++panel)
+          pack.sweep(panel, cuts.data(), kNoCuts.cuts, [&](std::size_t q, std::size_t lane, float bound) {
+            const ClusterId id = clusters_.id_at(panel * kPanelLanes + lane);
+            if (id != some[q]) near[q * pass.sections() + section].push_back({id, false, in_true_units(bound)});
+          });
+      });
+      each(some.size(), 1, [&](std::size_t q, std::size_t) {
+        std::vector<Bounded>* all = &near[q * pass.sections()];
+        for (std::size_t section = 1; section < pass.sections(); ++section)
+          all->insert(all->end(), all[section].begin(), all[section].end());
+        take(some[q], *all, in_true_units(cuts[q]));
+      });
+    }
   }
 
   // Calls work(begin, end) for pieces of [0, count), on the threads of the search.
@@ -116,14 +122,16 @@ class ExactSearch {
 
  private:
   template <class Take>
-  void hand_over(const std::vector<ClusterId>& queries, const Shortlists& found, Take take) const {
-    each(queries.size(), 32, [&](std::size_t begin, std::size_t end) {
+  void hand_over(const std::vector<ClusterId>& queries, const SectionedShortlists& found, Take take) const {
+    const std::size_t piece = std::clamp<std::size_t>(queries.size() / (4 * threads_), 2, 32);
+    each(queries.size(), piece, [&](std::size_t begin, std::size_t end) {
+      std::vector<Candidate> candidates;
       std::vector<Bounded> near;
       for (std::size_t q = begin; q < end; ++q) {
+        const float cut = found.collect(q, candidates);
         near.clear();
-        for (const Candidate* c = found.begin(q); c != found.end(q); ++c)
-          near.push_back({c->id, false, in_true_units(c->bound)});
-        take(queries[q], near, in_true_units(found.cut(q)));
+        for (const Candidate& c : candidates) near.push_back({c.id, false, in_true_units(c.bound)});
+        take(queries[q], near, in_true_units(cut));
       }
     });
   }

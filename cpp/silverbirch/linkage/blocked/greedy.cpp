@@ -25,7 +25,7 @@ class BlockedGreedy {
  public:
   BlockedGreedy(const FeaturesView& features, Vote vote, std::size_t threads, const Progress& progress)
       : progress_(progress),
-        clusters_(features, CfDistance::centroid, vote),
+        clusters_(features, CfDistance::centroid, vote, threads),
         search_(clusters_, clusters_.fastest_form(), kListLength, threads, progress),
         precise_search_(clusters_, fast_form(), kPreciseLength, threads, progress),
         lists_(clusters_),

@@ -1,5 +1,7 @@
 #include "silverbirch/linkage/blocked/neighbour_search.hpp"
 
+#include <atomic>
+
 namespace silverbirch {
 
 namespace {
@@ -45,7 +47,7 @@ class BlockComparison {
 
 }  // namespace
 
-Shortlists shortlists_of_all(const ClusterPanels& clusters, FilterForm form, std::size_t keep, float cut,
+SectionedShortlists shortlists_of_all(const ClusterPanels& clusters, FilterForm form, std::size_t keep, float cut,
                              std::size_t threads, const Progress& progress) {
   Shortlists lists(clusters.panels() * kPanelLanes, keep, cut);
   const std::size_t blocks = (clusters.slots() + kBlockSlots - 1) / kBlockSlots;
@@ -61,49 +63,62 @@ Shortlists shortlists_of_all(const ClusterPanels& clusters, FilterForm form, std
                    for (std::size_t p = begin; p < end; ++p) compare(pairs[p].first, pairs[p].second);
                  });
   }
-  for (std::size_t slot = 0; slot < clusters.slots(); ++slot) lists.finish(slot);
-  return lists;
+  SectionedShortlists whole{keep, clusters.slots(), 1, {}};
+  whole.found.push_back(std::move(lists));
+  return whole;
 }
 
-Shortlists shortlists_of(const ClusterPanels& clusters, FilterForm form, const std::vector<ClusterId>& queries,
-                         std::size_t keep, std::size_t threads, const Progress& progress, const Offers* offers) {
-  const std::size_t passes = (queries.size() + kQueriesAPass - 1) / kQueriesAPass;
-  // With few queries, each thread sweeps a section of the panels. Sections are short enough to stop soon.
+SectionedPasses::SectionedPasses(const ClusterPanels& clusters, FilterForm form, const std::vector<ClusterId>& queries,
+                                 std::size_t threads, const Progress& progress)
+    : threads_(threads),
+      panels_(clusters.panels()),
+      progress_(progress),
+      packs_((queries.size() + kQueriesAPass - 1) / kQueriesAPass, QueryPack(clusters, form)) {
+  // Sections are short enough to stop soon.
   const std::size_t panel_work = std::min(queries.size(), kQueriesAPass) * kPanelLanes * clusters.dim();
   const std::size_t longest = std::max<std::size_t>((std::size_t{1} << 28) / panel_work, 1);
-  const std::size_t wanted = threads == 1 ? 1 : (4 * threads + passes - 1) / passes;
-  const std::size_t section = std::clamp<std::size_t>((clusters.panels() + wanted - 1) / wanted, 1, longest);
-  const std::size_t sections = (clusters.panels() + section - 1) / section;
-
-  std::vector<Shortlists> found(passes * sections, Shortlists(0, keep));
-  parallel_for(found.size(), 1, threads, progress, [&](std::size_t begin, std::size_t end) {
-    QueryPack pack(clusters, form);
-    for (std::size_t task = begin; task < end; ++task) {
-      const ClusterId* first = queries.data() + task / sections * kQueriesAPass;
-      const std::size_t count = std::min(kQueriesAPass, queries.size() - task / sections * kQueriesAPass);
-      pack.load(first, count);
-      Shortlists lists(count, keep);
-      const std::size_t from = task % sections * section, to = std::min(from + section, clusters.panels());
-      for (std::size_t panel = from; panel < to; ++panel) {
-        const float* panel_cuts = offers ? offers->cuts.data() + panel * kPanelLanes : kNoCuts.cuts;
-        pack.sweep(panel, lists.cuts(), panel_cuts, [&](std::size_t query, std::size_t lane, float bound) {
-          const std::size_t slot = panel * kPanelLanes + lane;
-          const ClusterId id = clusters.id_at(slot);
-          if (id == first[query]) return;
-          lists.offer(query, {bound, id});
-          if (bound < panel_cuts[lane]) offers->offer(slot, first[query], bound);
-        });
-      }
-      found[task] = std::move(lists);
-    }
+  const std::size_t wanted = threads == 1 ? 1 : (4 * threads + packs_.size() - 1) / packs_.size();
+  section_ = std::clamp<std::size_t>((panels_ + wanted - 1) / wanted, 1, longest);
+  sections_ = (panels_ + section_ - 1) / section_;
+  parallel_for(packs_.size(), 1, threads, progress, [&](std::size_t pass, std::size_t) {
+    const std::size_t first = pass * kQueriesAPass;
+    packs_[pass].load(queries.data() + first, std::min(kQueriesAPass, queries.size() - first));
   });
+}
 
-  Shortlists all(queries.size(), keep);
-  for (std::size_t q = 0; q < queries.size(); ++q) {
-    for (std::size_t s = 0; s < sections; ++s) all.join(q, found[q / kQueriesAPass * sections + s], q % kQueriesAPass);
-    all.finish(q);
-  }
-  return all;
+SectionedShortlists shortlists_of(const ClusterPanels& clusters, FilterForm form, const std::vector<ClusterId>& queries,
+                                  std::size_t keep, std::size_t threads, const Progress& progress,
+                                  const Offers* offers) {
+  const SectionedPasses passes(clusters, form, queries, threads, progress);
+  SectionedShortlists lists{keep, kQueriesAPass, passes.sections(), {}};
+  lists.found.resize(passes.tasks(), Shortlists(0, keep));
+  // What one section cuts off, the others need not list. The candidates that are left in the end do not depend on it.
+  std::vector<std::atomic<float>> cuts(queries.size());
+  for (std::atomic<float>& cut : cuts) cut = std::numeric_limits<float>::infinity();
+  passes.each([&](std::size_t task, const QueryPack& pack, std::size_t first, std::size_t begin, std::size_t end) {
+    Shortlists found(pack.count(), keep);
+    for (std::size_t q = 0; q < pack.count(); ++q)
+      found.lower_cut(q, cuts[first + q].load(std::memory_order_relaxed));
+    for (std::size_t panel = begin; panel < end; ++panel) {
+      const float* panel_cuts = offers ? offers->cuts.data() + panel * kPanelLanes : kNoCuts.cuts;
+      pack.sweep(panel, found.cuts(), panel_cuts, [&](std::size_t q, std::size_t lane, float bound) {
+        const std::size_t slot = panel * kPanelLanes + lane;
+        const ClusterId id = clusters.id_at(slot), query = queries[first + q];
+        if (id == query) return;
+        found.offer(q, {bound, id});
+        if (bound < panel_cuts[lane]) offers->offer(slot, query, bound);
+      });
+    }
+    for (std::size_t q = 0; q < pack.count(); ++q) {
+      found.finish(q);
+      std::atomic<float>& cut = cuts[first + q];
+      float known = cut.load(std::memory_order_relaxed);
+      while (found.cut(q) < known && !cut.compare_exchange_weak(known, found.cut(q), std::memory_order_relaxed)) {
+      }
+    }
+    lists.found[task] = std::move(found);
+  });
+  return lists;
 }
 
 }  // namespace silverbirch

@@ -17,45 +17,45 @@ namespace silverbirch {
 // The queries of one pass: for this many, the partial sums with a panel stay in the nearest cache.
 inline constexpr std::size_t kQueriesAPass = 64;
 
-// A number of queries, packed for the filter, and their bounds.
+// A number of queries, packed for the filter.
 class QueryPack {
  public:
-  QueryPack(const ClusterPanels& clusters, FilterForm form)
-      : clusters_(clusters),
-        form_(form),
-        groups_(kQueriesAPass * clusters.panel_rows(form)),
-        bounds_(kQueriesAPass * kPanelLanes) {}
+  QueryPack(const ClusterPanels& clusters, FilterForm form) : clusters_(clusters), form_(form) {}
 
+  // At most kQueriesAPass.
   void load(const ClusterId* queries, std::size_t count) {
     count_ = count;
+    groups_.resize((count + kGroupLanes - 1) / kGroupLanes * kGroupLanes * clusters_.panel_rows(form_));
     clusters_.pack(form_, queries, count, groups_.data());
   }
 
+  std::size_t count() const { return count_; }
+
   // Calls hit(query, lane, bound) for every bound of a panel that is below the query's cut or the lane's.
   template <class Hit>
-  void sweep(std::size_t panel, const float* query_cuts, const float* panel_cuts, Hit hit) {
+  void sweep(std::size_t panel, const float* query_cuts, const float* panel_cuts, Hit hit) const {
+    alignas(64) float bounds[kQueriesAPass * kPanelLanes];
     std::uint32_t hits[kQueriesAPass];
     FilterTile tile{};
     tile.groups = groups_.data();
     tile.query_count = count_;
     tile.query_cuts = query_cuts;
     tile.panel_cuts = panel_cuts;
-    tile.bounds = bounds_.data();
+    tile.bounds = bounds;
     tile.hits = hits;
     clusters_.bounds(form_, panel, tile);
     for (std::size_t query = 0; query < count_; ++query)
       for (std::uint32_t left = hits[query]; left != 0; left &= left - 1) {
         const auto lane = static_cast<std::size_t>(std::countr_zero(left));
-        hit(query, lane, bounds_[query * kPanelLanes + lane]);
+        hit(query, lane, bounds[query * kPanelLanes + lane]);
       }
   }
 
  private:
-  using Floats = std::vector<float, AlignedAllocator<float>>;
   const ClusterPanels& clusters_;
   FilterForm form_;
   std::size_t count_ = 0;
-  Floats groups_, bounds_;
+  AlignedFloats groups_;
 };
 
 inline constexpr auto kNoCuts = [] {
@@ -66,20 +66,46 @@ inline constexpr auto kNoCuts = [] {
   return none;
 }();
 
+// Passes of some queries over all panels, kQueriesAPass queries a pass. With few queries, each thread sweeps a section of
+// the panels.
+class SectionedPasses {
+ public:
+  SectionedPasses(const ClusterPanels& clusters, FilterForm form, const std::vector<ClusterId>& queries,
+                  std::size_t threads, const Progress& progress);
+
+  std::size_t sections() const { return sections_; }
+  std::size_t tasks() const { return packs_.size() * sections_; }
+
+  // Calls sweep(task, pack, first, begin, end) for each pass and section: panels begin … end - 1, and the queries of
+  // `pack`, of which `first` is the first. Tasks are numbered by pass, then by section.
+  template <class Sweep>
+  void each(Sweep sweep) const {
+    parallel_for(tasks(), 1, threads_, progress_, [&](std::size_t task, std::size_t) {
+      const std::size_t pass = task / sections_, begin = task % sections_ * section_;
+      sweep(task, packs_[pass], pass * kQueriesAPass, begin, std::min(begin + section_, panels_));
+    });
+  }
+
+ private:
+  std::size_t threads_, panels_, section_, sections_;
+  const Progress& progress_;
+  std::vector<QueryPack> packs_;
+};
+
 // The shortlists of all clusters, by slot, with bounds below `cut`. Every pair is compared once, for both clusters. The
 // pairs of blocks of one step have no block in common, so threads never share a list (as in a round-robin tournament).
-Shortlists shortlists_of_all(const ClusterPanels& clusters, FilterForm form, std::size_t keep, float cut,
+SectionedShortlists shortlists_of_all(const ClusterPanels& clusters, FilterForm form, std::size_t keep, float cut,
                              std::size_t threads, const Progress& progress);
 
 // What a search does for the clusters that it passes: it calls offer(slot, query, bound) if a query's bound is below the
 // slot's cut. All calls for one slot come from the same thread.
 struct Offers {
-  std::vector<float, AlignedAllocator<float>> cuts;  // one for each lane of all panels
+  AlignedFloats cuts;  // one for each lane of all panels
   std::function<void(std::size_t slot, ClusterId query, float bound)> offer;
 };
 
 // The shortlists of some clusters, in the order of `queries`. If there are offers, these are at most kQueriesAPass.
-Shortlists shortlists_of(const ClusterPanels& clusters, FilterForm form, const std::vector<ClusterId>& queries,
+SectionedShortlists shortlists_of(const ClusterPanels& clusters, FilterForm form, const std::vector<ClusterId>& queries,
                          std::size_t keep, std::size_t threads, const Progress& progress,
                          const Offers* offers = nullptr);
 

@@ -5,31 +5,42 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "silverbirch/base/parallel.hpp"
 #include "silverbirch/features/block_kernels.hpp"
 #include "silverbirch/filter/pair_filter.hpp"
+#include "silverbirch/linkage/duplicates.hpp"
 
 namespace silverbirch {
 
-ClusterPanels::ClusterPanels(const FeaturesView& features, CfDistance distance, Vote vote)
+namespace {
+
+constexpr std::size_t kRowsAPiece = 512;
+
+}  // namespace
+
+ClusterPanels::ClusterPanels(const FeaturesView& features, CfDistance distance, Vote vote, std::size_t threads)
     : dim_(features.dim),
       padded_dim_((features.dim + kGapLanes - 1) / kGapLanes * kGapLanes),
+      threads_(threads),
       distance_(distance),
       vote_(vote),
       weight_(features.weight, features.weight + features.size),
       sse_(features.sse, features.sse + features.size),
-      rows_(features.size * padded_dim_, 0.0),
+      rows_(features.size * padded_dim_),
       slot_of_(features.size),
       id_of_(features.size),
       floats_(features.dim, kPanelExtraRows),
       bytes_(byte_rows(features.dim), kBytePanelExtraRows) {
   if (features.size >= kNoCluster) throw std::invalid_argument("algorithm 'blocked' takes less than 2^32 - 1 objects");
-  for (ClusterId i = 0; i < features.size; ++i) {
-    std::copy_n(features[i].mean, dim_, row(i));
-    if (vote == Vote::equal) {
+  parallel_for(features.size, kRowsAPiece, threads, no_progress, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i)
+      std::fill(std::copy_n(features[i].mean, dim_, row(i)), row(i) + padded_dim_, 0.0);
+  });
+  if (vote == Vote::equal)
+    for (std::size_t i = 0; i < features.size; ++i) {
       sse_[i] /= weight_[i];
       weight_[i] = 1.0;
     }
-  }
   least_weight_ = *std::min_element(weight_.begin(), weight_.end());
   choose_units();
   std::iota(slot_of_.begin(), slot_of_.end(), 0);
@@ -47,13 +58,13 @@ void ClusterPanels::prepare(FilterForm form, const Progress& progress) {
   PanelStore& panels = store(form);
   if (!panels.empty()) return;
   panels.resize(slots());
-  for (std::size_t slot = 0; slot < this->panels() * kPanelLanes; ++slot) {
-    if (slot < slots() && id_of_[slot] != kNoCluster)
-      fill(panels, slot);
-    else
-      clear(panels, slot);
-    if (slot % 1024 == 0) progress.poll();
-  }
+  parallel_for(this->panels() * kPanelLanes, kRowsAPiece, threads_, progress, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t slot = begin; slot < end; ++slot)
+      if (slot < slots() && id_of_[slot] != kNoCluster)
+        fill(panels, slot);
+      else
+        clear(panels, slot);
+  });
 }
 
 void ClusterPanels::release(FilterForm form) {
@@ -62,15 +73,12 @@ void ClusterPanels::release(FilterForm form) {
 }
 
 void ClusterPanels::choose_units() {
-  std::vector<double> largest(dim_, 0.0);
   double spread = 0.0;
-  for (ClusterId i = 0; i < objects(); ++i) {
-    for (std::size_t k = 0; k < dim_; ++k) largest[k] = std::max(largest[k], std::abs(row(i)[k]));
-    if (distance_ == CfDistance::average) spread = std::max(spread, std::sqrt(sse_[i] / weight_[i]));
-  }
-  for (const double coordinate : largest) extent_ = std::hypot(extent_, coordinate);
-  units_ =
-      PanelUnits(objects(), dim_, [&](std::size_t i, std::size_t k) { return rows_[i * padded_dim_ + k]; }, spread);
+  if (distance_ == CfDistance::average)
+    for (ClusterId i = 0; i < objects(); ++i) spread = std::max(spread, std::sqrt(sse_[i] / weight_[i]));
+  units_ = PanelUnits(
+      objects(), dim_, [&](std::size_t i, std::size_t k) { return rows_[i * padded_dim_ + k]; }, spread, threads_);
+  extent_ = units_.extent();
 }
 
 void ClusterPanels::fill(PanelStore& panels, std::size_t slot) const {
@@ -97,13 +105,19 @@ bool ClusterPanels::same_place(ClusterId a, ClusterId b) const {
 }
 
 std::vector<std::pair<ClusterId, ClusterId>> ClusterPanels::duplicates() const {
-  std::vector<ClusterId> order(objects());
-  std::iota(order.begin(), order.end(), ClusterId{0});
-  std::sort(order.begin(), order.end(), [&](ClusterId a, ClusterId b) {
+  const std::vector<double> no_sse(objects(), 0.0);
+  const FeaturesView rows{objects(), padded_dim_, weight_.data(), rows_.data(), no_sse.data()};
+  const std::vector<std::uint32_t> first = first_of_same(rows, threads_);
+  std::vector<ClusterId> order;
+  for (ClusterId i = 0; i < objects(); ++i)
+    if (first[i] != i) order.insert(order.end(), {first[i], i});
+  const auto before = [&](ClusterId a, ClusterId b) {
     for (std::size_t k = 0; k < dim_; ++k)
       if (row(a)[k] != row(b)[k]) return row(a)[k] < row(b)[k];
     return a < b;
-  });
+  };
+  std::sort(order.begin(), order.end(), before);
+  order.erase(std::unique(order.begin(), order.end()), order.end());
   std::vector<std::pair<ClusterId, ClusterId>> pairs;
   for (std::size_t i = 1; i < order.size(); ++i)
     if (same_place(order[i - 1], order[i])) pairs.emplace_back(order[i - 1], order[i]);

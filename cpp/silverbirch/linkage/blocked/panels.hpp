@@ -44,7 +44,8 @@ class PanelStore {
 
 class ClusterPanels {
  public:
-  ClusterPanels(const FeaturesView& features, CfDistance distance, Vote vote);
+  // It copies, converts and moves rows on so many threads.
+  ClusterPanels(const FeaturesView& features, CfDistance distance, Vote vote, std::size_t threads = 1);
 
   std::size_t dim() const { return dim_; }
   std::size_t objects() const { return weight_.size(); }
@@ -70,7 +71,7 @@ class ClusterPanels {
   // tell them apart.
   std::vector<std::pair<ClusterId, ClusterId>> duplicates() const;
 
-  // Stores A∪B in place of b and removes a.
+  // Stores A∪B in place of b and removes a. Different pairs may merge on different threads.
   void merge(ClusterId a, ClusterId b);
   // Moves the remaining clusters together, in the same order, so that passes skip removed ones.
   void compact();
@@ -104,11 +105,11 @@ class ClusterPanels {
   void fill(PanelStore& panels, std::size_t slot) const;
   void clear(PanelStore& panels, std::size_t slot) const;
 
-  std::size_t dim_, padded_dim_;
+  std::size_t dim_, padded_dim_, threads_;
   CfDistance distance_;
   Vote vote_;
   std::vector<double> weight_, sse_;  // by id, as rows_
-  AlignedDoubles rows_;
+  UnsetVector<double> rows_;
   double least_weight_ = 1.0;
   double extent_ = 0.0;
   PanelUnits units_;

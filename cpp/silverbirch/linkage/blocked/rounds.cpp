@@ -28,7 +28,7 @@ class BlockedRounds {
   BlockedRounds(const FeaturesView& features, CfDistance distance, Vote vote, std::size_t threads,
                 const Progress& progress)
       : progress_(progress),
-        clusters_(features, distance, vote),
+        clusters_(features, distance, vote, threads),
         search_(clusters_, clusters_.fastest_form(), kListLength, threads, progress),
         lists_(clusters_, kListLength),
         history_(features.size),

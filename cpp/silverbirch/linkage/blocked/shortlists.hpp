@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <limits>
 #include <vector>
 
@@ -14,6 +15,8 @@ struct Candidate {
   float bound;
   ClusterId id;
 };
+
+inline bool by_bound(const Candidate& x, const Candidate& y) { return x.bound < y.bound; }
 
 // Many lists side by side. Each keeps the `keep` candidates with the least bounds. Every candidate that it drops has a
 // bound of at least its cut.
@@ -31,10 +34,7 @@ class Shortlists {
     if (candidate.bound < cut_[list]) add(list, candidate);
   }
 
-  void join(std::size_t list, const Shortlists& others, std::size_t other) {
-    for (const Candidate* c = others.begin(other); c != others.end(other); ++c) add(list, *c);  // even at the cut
-    lower_cut(list, others.cut_[other]);
-  }
+  void lower_cut(std::size_t list, float cut) { cut_[list] = std::min(cut_[list], cut); }
 
   void finish(std::size_t list) {
     if (size_[list] > keep_) shorten(list);
@@ -50,18 +50,39 @@ class Shortlists {
 
   void shorten(std::size_t list) {
     Candidate* first = candidates_.data() + list * room();
-    std::nth_element(first, first + keep_, first + size_[list],
-                     [](const Candidate& x, const Candidate& y) { return x.bound < y.bound; });
+    std::nth_element(first, first + keep_, first + size_[list], by_bound);
     lower_cut(list, first[keep_].bound);
     size_[list] = keep_;
   }
 
-  void lower_cut(std::size_t list, float cut) { cut_[list] = std::min(cut_[list], cut); }
-
   std::size_t keep_;
   std::vector<Candidate> candidates_;
   std::vector<std::size_t> size_;
-  std::vector<float, AlignedAllocator<float>> cut_;  // the filter reads whole vectors of cuts
+  AlignedFloats cut_;  // the filter reads whole vectors of cuts
+};
+
+// The shortlists of some queries, which may have been found in sections: shortlist q of a pass in each of its sections.
+struct SectionedShortlists {
+  std::size_t keep, queries_a_pass, sections;
+  std::vector<Shortlists> found;  // by pass, then by section
+
+  // Writes the candidates of a query, and returns its cut.
+  float collect(std::size_t query, std::vector<Candidate>& candidates) const {
+    const std::size_t q = query % queries_a_pass;
+    const Shortlists* first = found.data() + query / queries_a_pass * sections;
+    float cut = first->cut(q);
+    for (std::size_t s = 1; s < sections; ++s) cut = std::min(cut, first[s].cut(q));
+    candidates.clear();
+    for (std::size_t s = 0; s < sections; ++s)
+      std::copy_if(first[s].begin(q), first[s].end(q), std::back_inserter(candidates),
+                   [&](const Candidate& c) { return c.bound <= cut; });  // even at the cut
+    if (candidates.size() <= keep) return cut;
+    const auto last = candidates.begin() + static_cast<std::ptrdiff_t>(keep);
+    std::nth_element(candidates.begin(), last, candidates.end(), by_bound);
+    cut = std::min(cut, last->bound);
+    candidates.erase(last, candidates.end());
+    return cut;
+  }
 };
 
 }  // namespace silverbirch

@@ -1,8 +1,10 @@
 #include "silverbirch/linkage/indexed/indexed.hpp"
 
+#include <atomic>
 #include <stdexcept>
 #include <utility>
 
+#include "silverbirch/base/parallel.hpp"
 #include "silverbirch/linkage/indexed/boruvka.hpp"
 #include "silverbirch/linkage/indexed/lazy_heap.hpp"
 #include "silverbirch/linkage/indexed/rounds.hpp"
@@ -41,10 +43,13 @@ bool IndexedClustering::pays() const {
   constexpr double kLeafCost = 6.0;  // cost of a leaf found through boxes, in leaves scanned in sequence
   const std::size_t leaves = leaves_for(clusters_.slot_count(), kClusterLeaf);
   if (dim_ <= kFewDimensions && leaves <= kTooFewToMatter) return true;
-  std::size_t visits = 0;
-  for (std::size_t i = 0; i < sample; ++i)
-    clusters_.nearest(static_cast<Slot>(i * clusters_.slot_count() / sample), {}, visits);
-  return kLeafCost * static_cast<double>(visits) < static_cast<double>(sample * leaves);
+  std::atomic<std::size_t> visits = 0;
+  parallel_for(sample, 1, threads_, no_progress, [&](std::size_t i, std::size_t) {
+    std::size_t own = 0;
+    clusters_.nearest(static_cast<Slot>(i * clusters_.slot_count() / sample), {}, own);
+    visits += own;
+  });
+  return kLeafCost * static_cast<double>(visits.load()) < static_cast<double>(sample * leaves);
 }
 
 Merges IndexedClustering::run(bool by_rounds) && {
