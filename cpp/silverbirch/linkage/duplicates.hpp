@@ -79,17 +79,25 @@ inline DistinctFeatures merge_duplicates(const FeaturesView& features, MergeHist
   });
   if (result.names.size() == features.size) return result;
 
+  Features& distinct = result.features;
+  distinct.dim = dim;
+  for (std::vector<double>* each : {&distinct.weight, &distinct.sse}) each->resize(result.names.size());
+  distinct.mean.resize(result.names.size() * dim);
   std::vector<std::size_t> place(features.size);
-  result.features.dim = dim;
-  for (std::size_t i = 0; i < features.size; ++i) {
-    if (same_as[i] == i) {
-      place[i] = result.features.size();
-      result.features.push_back(features[i]);
-    } else {
-      result.features.weight[place[same_as[i]]] += features.weight[i];
+  parallel_for(result.names.size(), 1024, threads, no_progress, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const Feature feature = features[result.names[i]];
+      place[result.names[i]] = i;
+      distinct.weight[i] = feature.weight;
+      distinct.sse[i] = feature.sse;
+      std::copy_n(feature.mean, dim, distinct.mean.data() + i * dim);
+    }
+  });
+  for (std::size_t i = 0; i < features.size; ++i)
+    if (same_as[i] != i) {
+      distinct.weight[place[same_as[i]]] += features.weight[i];
       history.record(i, same_as[i], 0.0);
     }
-  }
   return result;
 }
 

@@ -115,7 +115,7 @@ class BlockedGreedy {
 
   void merge_nearest(const Key& key) {
     const ClusterId a = std::min(key.cluster, key.other), b = std::max(key.cluster, key.other);
-    lists_.merge(a, b, key.distance);
+    lists_.merge({a, b, key.distance});
     merge(a, b, key.distance);
     if (on(Mechanism::compaction) && active_ <= clusters_.slots() / 4 * 3) clusters_.compact();
     lists_.measure_recent(b);
