@@ -25,7 +25,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -36,9 +35,13 @@ namespace silverbirch {
 class GreedyLists {
  public:
   explicit GreedyLists(const ClusterPanels& clusters)
-      : clusters_(clusters), lists_(clusters.objects()), is_recent_(clusters.objects(), false), from_a_(clusters.objects(), kNotListed) {}
+      : clusters_(clusters),
+        lists_(clusters.objects()),
+        formed_at_(clusters.objects(), 0),
+        is_recent_(clusters.objects(), false),
+        from_a_(clusters.objects(), kNotListed) {}
 
-  bool exists(ClusterId id) const { return lists_[id].exists; }
+  bool exists(ClusterId id) const { return formed_at_[id] != kMerged; }
   double reach(ClusterId of) const { return lists_[of].reach; }
 
   // The nearest entry, or the reach of an empty list, with kNoCluster.
@@ -87,8 +90,8 @@ class GreedyLists {
 
   // A∪B takes the number b. Merges clusters that nobody has listed.
   void merge(ClusterId a, ClusterId b) {
-    lists_[a].exists = false;
-    lists_[b].formed_at = ++merges_;
+    formed_at_[a] = kMerged;
+    formed_at_[b] = ++merges_;
   }
 
   // Merges two clusters and their lists. Call this before the clusters themselves merge, and measure_recent() after.
@@ -108,8 +111,7 @@ class GreedyLists {
     for (List* list : {&from, &into})
       std::erase_if(list->entries, [&](const Entry& entry) { return !exists(entry) || is_recent_[entry.id]; });
     for (const Entry& entry : from.entries) from_a_[entry.id] = entry.distance;
-    for (const Entry& entry : into.entries)
-      add(entry, std::min(from_a_[entry.id], from.reach), entry.distance);
+    for (const Entry& entry : into.entries) add(entry, std::min(from_a_[entry.id], from.reach), entry.distance);
     for (const Entry& entry : into.entries) from_a_[entry.id] = kNotListed;
     for (const Entry& entry : from.entries)
       if (std::exchange(from_a_[entry.id], kNotListed) != kNotListed) add(entry, entry.distance, into.reach);
@@ -138,6 +140,7 @@ class GreedyLists {
  private:
   // Lists of clusters that grow point by point are exhausted by one entry a merge. Longer ones save searches.
   static constexpr std::size_t kLongest = 64;
+  static constexpr auto kMerged = static_cast<std::uint32_t>(-1);
   static constexpr double kNotListed = std::numeric_limits<double>::infinity();
 
   struct Entry {
@@ -166,20 +169,16 @@ class GreedyLists {
   }
 
   struct List {
-    bool exists = true;
-    std::uint32_t formed_at = 0;  // counted in merges
     double reach = 0.0;
     std::vector<Entry> entries;  // all nearer than the reach; the nearest is the last
   };
 
   // Among equal distances, bounds come before exact ones. So all ties are known before a merge, and the numbers decide.
   static bool farther(const Entry& x, const Entry& y) {
-    return std::tuple(x.distance, x.exact, x.id) > std::tuple(y.distance, y.exact, y.id);
+    return x.distance != y.distance ? x.distance > y.distance : std::pair(x.exact, x.id) > std::pair(y.exact, y.id);
   }
 
-  bool exists(const Entry& entry) const {
-    return lists_[entry.id].exists && lists_[entry.id].formed_at == entry.formed_at;
-  }
+  bool exists(const Entry& entry) const { return formed_at_[entry.id] == entry.formed_at; }
 
   static void insert(List& list, const Entry& entry) {
     if (!(entry.distance < list.reach)) return;
@@ -193,11 +192,12 @@ class GreedyLists {
     const auto last = list.entries.end() - kLongest;
     list.reach = (last - 1)->distance;
     list.entries.erase(list.entries.begin(), last);
-    while (!list.entries.empty() && !(list.entries.front().distance < list.reach)) list.entries.erase(list.entries.begin());
+    while (!list.entries.empty() && !(list.entries.front().distance < list.reach))
+      list.entries.erase(list.entries.begin());
   }
 
   Entry listed(const Bounded& candidate) const {
-    return {candidate.id, lists_[candidate.id].formed_at, candidate.exact, proven(candidate.distance)};
+    return {candidate.id, formed_at_[candidate.id], candidate.exact, proven(candidate.distance)};
   }
   Entry measured(ClusterId of, const Entry& entry) const {
     return {entry.id, entry.formed_at, true, clusters_.distance(of, entry.id)};
@@ -209,6 +209,7 @@ class GreedyLists {
 
   const ClusterPanels& clusters_;
   std::vector<List> lists_;
+  std::vector<std::uint32_t> formed_at_;  // counted in merges, or kMerged
   std::vector<ClusterId> recent_;
   std::vector<char> is_recent_;
   std::vector<double> from_a_;  // only during a merge: the distances on the list of A

@@ -48,7 +48,7 @@ class BlockComparison {
 }  // namespace
 
 SectionedShortlists shortlists_of_all(ClusterPanels& clusters, FilterForm form, std::size_t keep, float cut,
-                             std::size_t threads, const Progress& progress) {
+                                      std::size_t threads, const Progress& progress) {
   clusters.refresh();
   Shortlists lists(clusters.panels() * kPanelLanes, keep, cut);
   const std::size_t blocks = (clusters.slots() + kBlockSlots - 1) / kBlockSlots;
@@ -99,8 +99,7 @@ SectionedShortlists shortlists_of(ClusterPanels& clusters, FilterForm form, cons
   for (std::atomic<float>& cut : cuts) cut = std::numeric_limits<float>::infinity();
   passes.each([&](std::size_t task, const QueryPack& pack, std::size_t first, std::size_t begin, std::size_t end) {
     Shortlists found(pack.count(), keep);
-    for (std::size_t q = 0; q < pack.count(); ++q)
-      found.lower_cut(q, cuts[first + q].load(std::memory_order_relaxed));
+    for (std::size_t q = 0; q < pack.count(); ++q) found.lower_cut(q, cuts[first + q].load(std::memory_order_relaxed));
     auto panel_cuts = kNoCuts;
     for (std::size_t panel = begin; panel < end; ++panel) {
       if (offers) offers->write_cuts(panel, panel_cuts.cuts);

@@ -108,7 +108,7 @@ bool ClusterPanels::same_place(ClusterId a, ClusterId b) const {
 std::vector<std::pair<ClusterId, ClusterId>> ClusterPanels::duplicates() const {
   const std::vector<double> no_sse(objects(), 0.0);
   const FeaturesView rows{objects(), padded_dim_, weight_.data(), rows_.data(), no_sse.data()};
-  const std::vector<std::uint32_t> first = first_of_same(rows, threads_);
+  const UnsetVector<std::uint32_t> first = first_of_same(rows, threads_);
   std::vector<ClusterId> order;
   for (ClusterId i = 0; i < objects(); ++i)
     if (first[i] != i) order.insert(order.end(), {first[i], i});

@@ -127,7 +127,7 @@ class ClusterPanels {
   PanelUnits units_;
   std::vector<std::uint32_t> slot_of_;
   std::vector<ClusterId> id_of_;
-  PanelStore floats_, bytes_;  // empty unless prepared
+  PanelStore floats_, bytes_;         // empty unless prepared
   std::vector<std::uint32_t> stale_;  // slots that have merged since the last refresh(), perhaps several times
   std::vector<char> is_stale_;
 };
