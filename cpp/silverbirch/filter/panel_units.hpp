@@ -39,8 +39,8 @@ class PanelUnits {
   static constexpr double kUnderflow = 1e-30;
 
   PanelUnits() = default;
-  // coordinate(i, k) is coordinate k of row i. The scale is at least `reach` and covers all these rows. The units do not
-  // depend on the number of threads.
+  // coordinate(i, k) is coordinate k of row i. The scale is at least `reach` and covers all these rows. The units do
+  // not depend on the number of threads.
   template <class Coordinate>
   PanelUnits(std::size_t count, std::size_t dim, Coordinate coordinate, double reach = 0.0, std::size_t threads = 1)
       : origin_(dim, 0.0) {
@@ -51,7 +51,8 @@ class PanelUnits {
     };
     std::vector<Piece> pieces((count + kPieceRows - 1) / kPieceRows);
     parallel_for(pieces.size(), 1, threads, no_progress, [&](std::size_t p, std::size_t) {
-      Piece piece{std::vector<double>(dim, 0.0), std::vector<double>(dim, kInfinity), std::vector<double>(dim, -kInfinity)};
+      Piece piece{std::vector<double>(dim, 0.0), std::vector<double>(dim, kInfinity),
+                  std::vector<double>(dim, -kInfinity)};
       for (std::size_t i = p * kPieceRows; i < std::min((p + 1) * kPieceRows, count); ++i)
         for (std::size_t k = 0; k < dim; ++k) {
           const double x = coordinate(i, k);

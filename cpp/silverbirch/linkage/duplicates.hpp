@@ -18,8 +18,14 @@
 namespace silverbirch {
 
 struct DistinctFeatures {
-  Features features;                 // empty if all rows are distinct: then use the originals
   UnsetVector<std::uint32_t> names;  // for each distinct feature, the number of its first original
+  std::vector<double> weight, sse;   // empty if all rows are distinct: then use the originals
+  UnsetVector<double> mean;
+
+  FeaturesView or_all(const FeaturesView& originals) const {
+    if (weight.empty()) return originals;
+    return {weight.size(), originals.dim, weight.data(), mean.data(), sse.data()};
+  }
 };
 
 // For each feature, the number of the first equal one. Features with an sse are left alone: not every linkage puts two
@@ -79,17 +85,25 @@ inline DistinctFeatures merge_duplicates(const FeaturesView& features, MergeHist
   });
   if (result.names.size() == features.size) return result;
 
+  const std::size_t count = result.names.size();
+  result.weight.resize(count);
+  result.sse.resize(count);
+  result.mean.resize(count * dim);
   std::vector<std::size_t> place(features.size);
-  result.features.dim = dim;
-  for (std::size_t i = 0; i < features.size; ++i) {
-    if (same_as[i] == i) {
-      place[i] = result.features.size();
-      result.features.push_back(features[i]);
-    } else {
-      result.features.weight[place[same_as[i]]] += features.weight[i];
+  parallel_for(count, 1024, threads, no_progress, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const Feature feature = features[result.names[i]];
+      place[result.names[i]] = i;
+      result.weight[i] = feature.weight;
+      result.sse[i] = feature.sse;
+      std::copy_n(feature.mean, dim, result.mean.data() + i * dim);
+    }
+  });
+  for (std::size_t i = 0; i < features.size; ++i)
+    if (same_as[i] != i) {
+      result.weight[place[same_as[i]]] += features.weight[i];
       history.record(i, same_as[i], 0.0);
     }
-  }
   return result;
 }
 

@@ -37,12 +37,12 @@ void equal_rows_without_an_sse_are_merged_into_the_first() {
     MergeHistory history(kCount);
     const DistinctFeatures distinct = merge_duplicates(view(features), history, threads);
     CHECK(distinct.names.size() + history.size() == kCount);
-    CHECK(distinct.features.size() == distinct.names.size());
+    CHECK(distinct.weight.size() == distinct.names.size());
     double weight = 0.0;
     for (std::size_t i = 0; i < distinct.names.size(); ++i) {
       CHECK(expected[distinct.names[i]] == distinct.names[i]);
-      CHECK(distinct.features[i].mean[0] == features.mean[distinct.names[i] * kDim]);
-      weight += distinct.features.weight[i];
+      CHECK(distinct.mean[i * kDim] == features.mean[distinct.names[i] * kDim]);
+      weight += distinct.weight[i];
     }
     CHECK(weight == kCount);
   }
@@ -53,7 +53,7 @@ void distinct_rows_are_left_where_they_are() {
   MergeHistory history(1000);
   const DistinctFeatures distinct = merge_duplicates(view(features), history, 2);
   if (CHECK(distinct.names.size() == 1000)) CHECK(distinct.names[999] == 999);
-  CHECK(distinct.features.size() == 0);
+  CHECK(distinct.weight.empty());
   CHECK(history.size() == 0);
 }
 

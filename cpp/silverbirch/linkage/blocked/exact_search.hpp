@@ -76,9 +76,13 @@ class ExactSearch {
   template <class Reach, class Offer, class Take>
   void mutually(const std::vector<ClusterId>& queries, Reach reach, Offer offer, Take take) const {
     Offers offers;
-    offers.cuts.resize(clusters_.panels() * kPanelLanes, kNoCuts.cuts[0]);
-    for (std::size_t slot = 0; slot < clusters_.slots(); ++slot)
-      if (const ClusterId id = clusters_.id_at(slot); id != kNoCluster) offers.cuts[slot] = cut_beyond(reach(id));
+    offers.write_cuts = [&](std::size_t panel, float* cuts) {
+      for (std::size_t lane = 0; lane < kPanelLanes; ++lane) {
+        const std::size_t slot = panel * kPanelLanes + lane;
+        const ClusterId id = slot < clusters_.slots() ? clusters_.id_at(slot) : kNoCluster;
+        cuts[lane] = id == kNoCluster ? kNoCuts.cuts[0] : cut_beyond(reach(id));
+      }
+    };
     offers.offer = [&](std::size_t slot, ClusterId query, float bound) {
       offer(clusters_.id_at(slot), Bounded{query, false, in_true_units(bound)});
     };

@@ -1,5 +1,5 @@
-// Merges the nearest pair of all at each step, from a lazy heap of what each cluster knows of its nearest neighbour: the
-// first entry of its list, or else its reach (greedy_lists.hpp). If the top is the distance of a pair, no pair is
+// Merges the nearest pair of all at each step, from a lazy heap of what each cluster knows of its nearest neighbour:
+// the first entry of its list, or else its reach (greedy_lists.hpp). If the top is the distance of a pair, no pair is
 // nearer, and the pair is merged. If it is a bound of such a distance, the distance is measured. If it is a reach, its
 // cluster searches. Which lists there are does not matter for the result: the merges depend only on exact distances and
 // numbers.
@@ -67,14 +67,16 @@ class BlockedGreedy {
     bool exact;
     std::uint32_t version;
 
-    auto rank() const { return std::tuple(distance, exact, std::min(cluster, other), std::max(cluster, other)); }
-    bool operator<(const Key& than) const { return than.rank() < rank(); }  // the least key is the top of the queue
+    auto rank() const { return std::tuple(exact, std::min(cluster, other), std::max(cluster, other)); }
+    // The least key is the top of the queue.
+    bool operator<(const Key& than) const {
+      return than.distance != distance ? than.distance < distance : than.rank() < rank();
+    }
   };
 
   auto take() {
-    return [this](ClusterId id, std::vector<Bounded>& candidates, double reach) {
-      lists_.assign(id, candidates, reach);
-    };
+    return
+        [this](ClusterId id, std::vector<Bounded>& candidates, double reach) { lists_.assign(id, candidates, reach); };
   }
 
   void first_search() {
@@ -115,7 +117,7 @@ class BlockedGreedy {
 
   void merge_nearest(const Key& key) {
     const ClusterId a = std::min(key.cluster, key.other), b = std::max(key.cluster, key.other);
-    lists_.merge(a, b, key.distance);
+    lists_.merge({a, b, key.distance});
     merge(a, b, key.distance);
     if (on(Mechanism::compaction) && active_ <= clusters_.slots() / 4 * 3) clusters_.compact();
     lists_.measure_recent(b);

@@ -25,7 +25,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "silverbirch/linkage/blocked/exact_search.hpp"
@@ -34,9 +34,14 @@ namespace silverbirch {
 
 class GreedyLists {
  public:
-  explicit GreedyLists(const ClusterPanels& clusters) : clusters_(clusters), lists_(clusters.objects()) {}
+  explicit GreedyLists(const ClusterPanels& clusters)
+      : clusters_(clusters),
+        lists_(clusters.objects()),
+        formed_at_(clusters.objects(), 0),
+        is_recent_(clusters.objects(), false),
+        from_a_(clusters.objects(), kNotListed) {}
 
-  bool exists(ClusterId id) const { return lists_[id].exists; }
+  bool exists(ClusterId id) const { return formed_at_[id] != kMerged; }
   double reach(ClusterId of) const { return lists_[of].reach; }
 
   // The nearest entry, or the reach of an empty list, with kNoCluster.
@@ -85,30 +90,31 @@ class GreedyLists {
 
   // A∪B takes the number b. Merges clusters that nobody has listed.
   void merge(ClusterId a, ClusterId b) {
-    lists_[a].exists = false;
-    lists_[b].formed_at = ++merges_;
+    formed_at_[a] = kMerged;
+    formed_at_[b] = ++merges_;
   }
 
   // Merges two clusters and their lists. Call this before the clusters themselves merge, and measure_recent() after.
-  void merge(ClusterId a, ClusterId b, double distance) {
-    std::erase_if(recent_, [&](ClusterId id) { return id == a || id == b; });
-    const JoinedBound joined = joined_bound(a, b, distance);
+  void merge(const ClusterPair& pair) {
+    const auto& [a, b, distance] = pair;
+    if (is_recent_[a] || is_recent_[b]) std::erase_if(recent_, [&](ClusterId id) { return id == a || id == b; });
+    is_recent_[a] = is_recent_[b] = false;
     List &from = lists_[a], &into = lists_[b];
+    merge(a, b);  // makes the entries of the two void
+    const JoinedBound joined = joined_bound(pair);
     const double reach = joined(from.reach, into.reach);
     std::vector<Entry> entries;
     const auto add = [&](const Entry& entry, double from_a, double from_b) {
       const double bound = joined(from_a, from_b);
       if (bound < reach) entries.push_back({entry.id, entry.formed_at, false, bound});
     };
-    forget(from, b);
-    forget(into, a);
-    for (const Entry& entry : into.entries) {
-      const Entry* other = find(from, entry.id);
-      add(entry, other ? other->distance : from.reach, entry.distance);
-    }
+    for (List* list : {&from, &into})
+      std::erase_if(list->entries, [&](const Entry& entry) { return !exists(entry) || is_recent_[entry.id]; });
+    for (const Entry& entry : from.entries) from_a_[entry.id] = entry.distance;
+    for (const Entry& entry : into.entries) add(entry, std::min(from_a_[entry.id], from.reach), entry.distance);
+    for (const Entry& entry : into.entries) from_a_[entry.id] = kNotListed;
     for (const Entry& entry : from.entries)
-      if (!find(into, entry.id)) add(entry, entry.distance, into.reach);
-    merge(a, b);
+      if (std::exchange(from_a_[entry.id], kNotListed) != kNotListed) add(entry, entry.distance, into.reach);
     std::sort(entries.begin(), entries.end(), farther);
     into.entries = std::move(entries);
     into.reach = reach;
@@ -120,16 +126,22 @@ class GreedyLists {
     for (const ClusterId id : recent_) insert(lists_[of], measured(of, listed({id, false, 0.0})));
     shorten(lists_[of]);
     recent_.push_back(of);
+    is_recent_[of] = true;
   }
 
   // The clusters that only younger ones cover.
   const std::vector<ClusterId>& recent() const { return recent_; }
   // Call this when all others cover them.
-  void forget_recent() { recent_.clear(); }
+  void forget_recent() {
+    for (const ClusterId id : recent_) is_recent_[id] = false;
+    recent_.clear();
+  }
 
  private:
   // Lists of clusters that grow point by point are exhausted by one entry a merge. Longer ones save searches.
   static constexpr std::size_t kLongest = 64;
+  static constexpr auto kMerged = static_cast<std::uint32_t>(-1);
+  static constexpr double kNotListed = std::numeric_limits<double>::infinity();
 
   struct Entry {
     ClusterId id;
@@ -148,7 +160,8 @@ class GreedyLists {
     }
   };
 
-  JoinedBound joined_bound(ClusterId a, ClusterId b, double distance) const {
+  JoinedBound joined_bound(const ClusterPair& pair) const {
+    const auto& [a, b, distance] = pair;
     const double weight_a = clusters_.weight(a), weight_b = clusters_.weight(b), weight = weight_a + weight_b;
     const double share_a = weight_a / weight, share_b = weight_b / weight;
     return {share_a, share_b, share_a * share_b * distance * (1.0 + roundings()), 8.0 * 0x1p-53 * clusters_.extent(),
@@ -156,33 +169,16 @@ class GreedyLists {
   }
 
   struct List {
-    bool exists = true;
-    std::uint32_t formed_at = 0;  // counted in merges
     double reach = 0.0;
     std::vector<Entry> entries;  // all nearer than the reach; the nearest is the last
   };
 
   // Among equal distances, bounds come before exact ones. So all ties are known before a merge, and the numbers decide.
   static bool farther(const Entry& x, const Entry& y) {
-    return std::tuple(x.distance, x.exact, x.id) > std::tuple(y.distance, y.exact, y.id);
+    return x.distance != y.distance ? x.distance > y.distance : std::pair(x.exact, x.id) > std::pair(y.exact, y.id);
   }
 
-  bool exists(const Entry& entry) const {
-    return lists_[entry.id].exists && lists_[entry.id].formed_at == entry.formed_at;
-  }
-
-  static const Entry* find(const List& list, ClusterId id) {
-    for (const Entry& entry : list.entries)
-      if (entry.id == id) return &entry;
-    return nullptr;
-  }
-
-  // Drops what has merged, one cluster, and the recent ones.
-  void forget(List& list, ClusterId id) const {
-    std::erase_if(list.entries, [&](const Entry& entry) {
-      return entry.id == id || !exists(entry) || std::find(recent_.begin(), recent_.end(), entry.id) != recent_.end();
-    });
-  }
+  bool exists(const Entry& entry) const { return formed_at_[entry.id] == entry.formed_at; }
 
   static void insert(List& list, const Entry& entry) {
     if (!(entry.distance < list.reach)) return;
@@ -196,11 +192,12 @@ class GreedyLists {
     const auto last = list.entries.end() - kLongest;
     list.reach = (last - 1)->distance;
     list.entries.erase(list.entries.begin(), last);
-    while (!list.entries.empty() && !(list.entries.front().distance < list.reach)) list.entries.erase(list.entries.begin());
+    while (!list.entries.empty() && !(list.entries.front().distance < list.reach))
+      list.entries.erase(list.entries.begin());
   }
 
   Entry listed(const Bounded& candidate) const {
-    return {candidate.id, lists_[candidate.id].formed_at, candidate.exact, proven(candidate.distance)};
+    return {candidate.id, formed_at_[candidate.id], candidate.exact, proven(candidate.distance)};
   }
   Entry measured(ClusterId of, const Entry& entry) const {
     return {entry.id, entry.formed_at, true, clusters_.distance(of, entry.id)};
@@ -212,7 +209,10 @@ class GreedyLists {
 
   const ClusterPanels& clusters_;
   std::vector<List> lists_;
+  std::vector<std::uint32_t> formed_at_;  // counted in merges, or kMerged
   std::vector<ClusterId> recent_;
+  std::vector<char> is_recent_;
+  std::vector<double> from_a_;  // only during a merge: the distances on the list of A
   std::uint32_t merges_ = 0;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <numeric>
 #include <vector>
@@ -45,20 +46,14 @@ class NeighbourLists {
     std::iota(into_.begin(), into_.end(), ClusterId{0});
   }
 
-  // A∪B takes the number b. Call this with the distance of the two, before the clusters themselves merge. Before b
-  // merges again, call `nearest` or `assign` for it, which shorten the joined list.
-  void merge(ClusterId a, ClusterId b, double distance) {
-    // If only one of the two lists has C, d(A∪B, C) ≥ min(its bound there, the other reach). This also keeps every
-    // bound at or below the reach, so that it stays valid if C merges with a cluster that is not listed.
-    for (std::size_t i = 0; i < size_[b]; ++i) clip(list(b)[i], reach_[a]);
-    for (std::size_t i = 0; i < size_[a]; ++i) clip(list(b)[size_[b] + i] = list(a)[i], reach_[b]);
-    size_[b] += size_[a];
-    reach_[b] = joined_reach(a, b, distance);
-    size_[a] = 0;
-    into_[a] = b;
-    merged_at_[b] = ++merges_;
-    depth_[b] = std::max(depth_[a], depth_[b]) + 1;
-    deepest_ = std::max(deepest_, depth_[b]);
+  // Joins the lists of clusters before they merge themselves. Before a merged cluster merges again, call `nearest` or
+  // `assign` for it, which shorten the joined list.
+  void merge(const std::vector<ClusterPair>& pairs, std::size_t threads) {
+    ++steps_;
+    parallel_for(pairs.size(), 64, threads, no_progress, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) join(pairs[i]);
+    });
+    for (const ClusterPair& pair : pairs) deepest_ = std::max(deepest_, depth_[pair.b]);
   }
 
   // Writes a new list with the nearest of the candidates, if all other clusters lie at `reach` or beyond. Returns the
@@ -74,7 +69,7 @@ class NeighbourLists {
       nearest = std::min(nearest, {candidate.id, candidate.distance});
     }
     reach_[of] = reach;
-    measured_at_[of] = merges_;
+    measured_at_[of] = steps_;
     if (candidates.size() > keep_) {
       std::nth_element(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(keep_), candidates.end(),
                        nearer);
@@ -87,15 +82,36 @@ class NeighbourLists {
     return nearest;
   }
 
-  // The nearest of the list as it is now. Call `rename` first.
+  // The nearest of the list as it is now.
   NearestCluster nearest(ClusterId of) {
+    rename(of);
     std::vector<Bounded> candidates(list(of), list(of) + size_[of]);
     for (Bounded& candidate : candidates)
       if (std::max(merged_at_[of], merged_at_[candidate.id]) > measured_at_[of]) candidate.exact = false;
     return assign(of, candidates, reach_[of]);
   }
 
-  // Updates the numbers of listed clusters that have merged. Not while other threads use the lists.
+  double reach(ClusterId of) const { return reach_[of]; }
+
+  // Whether all clusters outside the list are farther than `distance`.
+  bool certain(ClusterId of, double distance) const { return distance < seen(of, reach_[of]); }
+
+ private:
+  void join(const ClusterPair& pair) {
+    const auto& [a, b, distance] = pair;
+    // If only one of the two lists has C, d(A∪B, C) ≥ min(its bound there, the other reach). This also keeps every
+    // bound at or below the reach, so that it stays valid if C merges with a cluster that is not listed.
+    for (std::size_t i = 0; i < size_[b]; ++i) clip(list(b)[i], reach_[a]);
+    for (std::size_t i = 0; i < size_[a]; ++i) clip(list(b)[size_[b] + i] = list(a)[i], reach_[b]);
+    size_[b] += size_[a];
+    reach_[b] = joined_reach(a, b, distance);
+    size_[a] = 0;
+    into_[a] = b;
+    merged_at_[b] = steps_;
+    depth_[b] = std::max(depth_[a], depth_[b]) + 1;
+  }
+
+  // Updates the numbers of listed clusters that have merged.
   void rename(ClusterId of) {
     Bounded* entries = list(of);
     Bounded* end = entries;
@@ -111,12 +127,6 @@ class NeighbourLists {
     size_[of] = static_cast<std::uint32_t>(end - entries);
   }
 
-  double reach(ClusterId of) const { return reach_[of]; }
-
-  // Whether all clusters outside the list are farther than `distance`.
-  bool certain(ClusterId of, double distance) const { return distance < seen(of, reach_[of]); }
-
- private:
   static void clip(Bounded& entry, double distance) { entry.distance = std::min(entry.distance, distance); }
 
   // What a bound still guarantees after the rounding of later merges.
@@ -149,8 +159,13 @@ class NeighbourLists {
 
   Bounded* list(ClusterId of) { return entries_.data() + of * 2 * keep_; }
 
+  // Halves the path as it goes, perhaps on several threads: each sees an older or a newer part of the path.
   ClusterId current(ClusterId id) {
-    while (into_[id] != id) id = into_[id] = into_[into_[id]];
+    const auto into = [&](ClusterId of) { return std::atomic_ref(into_[of]); };
+    for (ClusterId next; (next = into(id).load(std::memory_order_relaxed)) != id; id = next) {
+      const ClusterId after = into(next).load(std::memory_order_relaxed);
+      if (after != next) into(id).store(after, std::memory_order_relaxed);
+    }
     return id;
   }
 
@@ -159,9 +174,9 @@ class NeighbourLists {
   std::vector<Bounded> entries_;  // room for two lists, as a cluster that has just merged needs
   std::vector<std::uint32_t> size_;
   std::vector<double> reach_;
-  std::vector<std::uint32_t> measured_at_, merged_at_, depth_;  // the first two count merges
+  std::vector<std::uint32_t> measured_at_, merged_at_, depth_;  // the first two count steps of merges
   std::vector<ClusterId> into_;
-  std::uint32_t merges_ = 0, deepest_ = 0;
+  std::uint32_t steps_ = 0, deepest_ = 0;
 };
 
 }  // namespace silverbirch

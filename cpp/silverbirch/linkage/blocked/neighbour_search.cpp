@@ -47,8 +47,9 @@ class BlockComparison {
 
 }  // namespace
 
-SectionedShortlists shortlists_of_all(const ClusterPanels& clusters, FilterForm form, std::size_t keep, float cut,
-                             std::size_t threads, const Progress& progress) {
+SectionedShortlists shortlists_of_all(ClusterPanels& clusters, FilterForm form, std::size_t keep, float cut,
+                                      std::size_t threads, const Progress& progress) {
+  clusters.refresh();
   Shortlists lists(clusters.panels() * kPanelLanes, keep, cut);
   const std::size_t blocks = (clusters.slots() + kBlockSlots - 1) / kBlockSlots;
   for (std::size_t step = 0; step < blocks; ++step) {
@@ -68,12 +69,13 @@ SectionedShortlists shortlists_of_all(const ClusterPanels& clusters, FilterForm 
   return whole;
 }
 
-SectionedPasses::SectionedPasses(const ClusterPanels& clusters, FilterForm form, const std::vector<ClusterId>& queries,
+SectionedPasses::SectionedPasses(ClusterPanels& clusters, FilterForm form, const std::vector<ClusterId>& queries,
                                  std::size_t threads, const Progress& progress)
     : threads_(threads),
       panels_(clusters.panels()),
       progress_(progress),
       packs_((queries.size() + kQueriesAPass - 1) / kQueriesAPass, QueryPack(clusters, form)) {
+  clusters.refresh();
   // Sections are short enough to stop soon.
   const std::size_t panel_work = std::min(queries.size(), kQueriesAPass) * kPanelLanes * clusters.dim();
   const std::size_t longest = std::max<std::size_t>((std::size_t{1} << 28) / panel_work, 1);
@@ -86,7 +88,7 @@ SectionedPasses::SectionedPasses(const ClusterPanels& clusters, FilterForm form,
   });
 }
 
-SectionedShortlists shortlists_of(const ClusterPanels& clusters, FilterForm form, const std::vector<ClusterId>& queries,
+SectionedShortlists shortlists_of(ClusterPanels& clusters, FilterForm form, const std::vector<ClusterId>& queries,
                                   std::size_t keep, std::size_t threads, const Progress& progress,
                                   const Offers* offers) {
   const SectionedPasses passes(clusters, form, queries, threads, progress);
@@ -97,16 +99,16 @@ SectionedShortlists shortlists_of(const ClusterPanels& clusters, FilterForm form
   for (std::atomic<float>& cut : cuts) cut = std::numeric_limits<float>::infinity();
   passes.each([&](std::size_t task, const QueryPack& pack, std::size_t first, std::size_t begin, std::size_t end) {
     Shortlists found(pack.count(), keep);
-    for (std::size_t q = 0; q < pack.count(); ++q)
-      found.lower_cut(q, cuts[first + q].load(std::memory_order_relaxed));
+    for (std::size_t q = 0; q < pack.count(); ++q) found.lower_cut(q, cuts[first + q].load(std::memory_order_relaxed));
+    auto panel_cuts = kNoCuts;
     for (std::size_t panel = begin; panel < end; ++panel) {
-      const float* panel_cuts = offers ? offers->cuts.data() + panel * kPanelLanes : kNoCuts.cuts;
-      pack.sweep(panel, found.cuts(), panel_cuts, [&](std::size_t q, std::size_t lane, float bound) {
+      if (offers) offers->write_cuts(panel, panel_cuts.cuts);
+      pack.sweep(panel, found.cuts(), panel_cuts.cuts, [&](std::size_t q, std::size_t lane, float bound) {
         const std::size_t slot = panel * kPanelLanes + lane;
         const ClusterId id = clusters.id_at(slot), query = queries[first + q];
         if (id == query) return;
         found.offer(q, {bound, id});
-        if (bound < panel_cuts[lane]) offers->offer(slot, query, bound);
+        if (bound < panel_cuts.cuts[lane]) offers->offer(slot, query, bound);
       });
     }
     for (std::size_t q = 0; q < pack.count(); ++q) {

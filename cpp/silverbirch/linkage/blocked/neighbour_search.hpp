@@ -66,12 +66,12 @@ inline constexpr auto kNoCuts = [] {
   return none;
 }();
 
-// Passes of some queries over all panels, kQueriesAPass queries a pass. With few queries, each thread sweeps a section of
-// the panels.
+// Passes of some queries over all panels, kQueriesAPass queries a pass. With few queries, each thread sweeps a section
+// of the panels.
 class SectionedPasses {
  public:
-  SectionedPasses(const ClusterPanels& clusters, FilterForm form, const std::vector<ClusterId>& queries,
-                  std::size_t threads, const Progress& progress);
+  SectionedPasses(ClusterPanels& clusters, FilterForm form, const std::vector<ClusterId>& queries, std::size_t threads,
+                  const Progress& progress);
 
   std::size_t sections() const { return sections_; }
   std::size_t tasks() const { return packs_.size() * sections_; }
@@ -94,19 +94,19 @@ class SectionedPasses {
 
 // The shortlists of all clusters, by slot, with bounds below `cut`. Every pair is compared once, for both clusters. The
 // pairs of blocks of one step have no block in common, so threads never share a list (as in a round-robin tournament).
-SectionedShortlists shortlists_of_all(const ClusterPanels& clusters, FilterForm form, std::size_t keep, float cut,
-                             std::size_t threads, const Progress& progress);
+SectionedShortlists shortlists_of_all(ClusterPanels& clusters, FilterForm form, std::size_t keep, float cut,
+                                      std::size_t threads, const Progress& progress);
 
-// What a search does for the clusters that it passes: it calls offer(slot, query, bound) if a query's bound is below the
-// slot's cut. All calls for one slot come from the same thread.
+// What a search does for the clusters that it passes: it calls offer(slot, query, bound) if a query's bound is below
+// the cut of a slot. All calls for one slot come from the same thread.
 struct Offers {
-  AlignedFloats cuts;  // one for each lane of all panels
+  std::function<void(std::size_t panel, float* cuts)> write_cuts;  // one for each lane
   std::function<void(std::size_t slot, ClusterId query, float bound)> offer;
 };
 
 // The shortlists of some clusters, in the order of `queries`. If there are offers, these are at most kQueriesAPass.
-SectionedShortlists shortlists_of(const ClusterPanels& clusters, FilterForm form, const std::vector<ClusterId>& queries,
-                         std::size_t keep, std::size_t threads, const Progress& progress,
-                         const Offers* offers = nullptr);
+SectionedShortlists shortlists_of(ClusterPanels& clusters, FilterForm form, const std::vector<ClusterId>& queries,
+                                  std::size_t keep, std::size_t threads, const Progress& progress,
+                                  const Offers* offers = nullptr);
 
 }  // namespace silverbirch

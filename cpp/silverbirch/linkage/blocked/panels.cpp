@@ -30,13 +30,12 @@ ClusterPanels::ClusterPanels(const FeaturesView& features, CfDistance distance, 
       slot_of_(features.size),
       id_of_(features.size),
       floats_(features.dim, kPanelExtraRows),
-      bytes_(byte_rows(features.dim), kBytePanelExtraRows) {
+      bytes_(byte_rows(features.dim), kBytePanelExtraRows),
+      is_stale_(features.size, false) {
   if (features.size >= kNoCluster) throw std::invalid_argument("algorithm 'blocked' takes less than 2^32 - 1 objects");
   parallel_for(features.size, kRowsAPiece, threads, no_progress, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      double* const own = row(static_cast<ClusterId>(i));
-      std::fill(std::copy_n(features[i].mean, dim_, own), own + padded_dim_, 0.0);
-    }
+    for (std::size_t i = begin; i < end; ++i)
+      std::fill(std::copy_n(features[i].mean, dim_, row(i)), row(i) + padded_dim_, 0.0);
   });
   if (vote == Vote::equal)
     for (std::size_t i = 0; i < features.size; ++i) {
@@ -109,7 +108,7 @@ bool ClusterPanels::same_place(ClusterId a, ClusterId b) const {
 std::vector<std::pair<ClusterId, ClusterId>> ClusterPanels::duplicates() const {
   const std::vector<double> no_sse(objects(), 0.0);
   const FeaturesView rows{objects(), padded_dim_, weight_.data(), rows_.data(), no_sse.data()};
-  const auto first = first_of_same(rows, threads_);
+  const UnsetVector<std::uint32_t> first = first_of_same(rows, threads_);
   std::vector<ClusterId> order;
   for (ClusterId i = 0; i < objects(); ++i)
     if (first[i] != i) order.insert(order.end(), {first[i], i});
@@ -127,32 +126,61 @@ std::vector<std::pair<ClusterId, ClusterId>> ClusterPanels::duplicates() const {
 }
 
 void ClusterPanels::merge(ClusterId a, ClusterId b) {
+  unite(a, b);
+  leave_stale(a, b);
+}
+
+void ClusterPanels::merge(const std::vector<ClusterPair>& pairs) {
+  parallel_for(pairs.size(), 16, threads_, no_progress, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) unite(pairs[i].a, pairs[i].b);
+  });
+  for (const ClusterPair& pair : pairs) leave_stale(pair.a, pair.b);
+}
+
+void ClusterPanels::unite(ClusterId a, ClusterId b) {
   merge_into(weight_[b], row(b), 1, sse_[b], {weight_[a], row(a), sse_[a]}, dim_);
   if (vote_ == Vote::equal) {
     weight_[b] = 1.0;
     sse_[b] *= 0.5;
   }
-  for_each_store([&](PanelStore& panels) {
-    fill(panels, slot_of_[b]);
-    clear(panels, slot_of_[a]);
-  });
+}
+
+void ClusterPanels::leave_stale(ClusterId a, ClusterId b) {
+  for (const ClusterId id : {a, b})
+    if (!std::exchange(is_stale_[slot_of_[id]], true)) stale_.push_back(slot_of_[id]);
   id_of_[slot_of_[a]] = kNoCluster;
 }
 
+void ClusterPanels::refresh() {
+  for_each_store([&](PanelStore& panels) {
+    parallel_for(stale_.size(), 16, threads_, no_progress, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i)
+        if (id_of_[stale_[i]] == kNoCluster)
+          clear(panels, stale_[i]);
+        else
+          fill(panels, stale_[i]);
+    });
+  });
+  for (const std::uint32_t slot : stale_) is_stale_[slot] = false;
+  stale_.clear();
+}
+
 void ClusterPanels::compact() {
+  refresh();
+  std::vector<std::pair<std::size_t, std::size_t>> moves;
   std::size_t end = 0;
   for (std::size_t slot = 0; slot < slots(); ++slot) {
     const ClusterId id = id_of_[slot];
     if (id == kNoCluster) continue;
-    if (slot != end) {
-      for_each_store([&](PanelStore& panels) { panels.move(slot, end); });
-      slot_of_[id] = static_cast<std::uint32_t>(end);
-      id_of_[end] = id;
-    }
-    ++end;
+    if (slot != end) moves.emplace_back(slot, end);
+    slot_of_[id] = static_cast<std::uint32_t>(end);
+    id_of_[end++] = id;
   }
   id_of_.resize(end);
   for_each_store([&](PanelStore& panels) {
+    parallel_for(panels.rows(), 8, threads_, no_progress, [&](std::size_t first, std::size_t last) {
+      for (const auto& [from, to] : moves) panels.move(from, to, first, last);
+    });
     for (std::size_t slot = end; slot < this->panels() * kPanelLanes; ++slot) clear(panels, slot);
   });
 }

@@ -18,6 +18,12 @@ namespace silverbirch {
 using ClusterId = std::uint32_t;
 inline constexpr ClusterId kNoCluster = static_cast<ClusterId>(-1);
 
+// Two clusters that merge: A∪B takes the number b.
+struct ClusterPair {
+  ClusterId a, b;
+  double distance;
+};
+
 // Panels of one layout: rows of coordinates, then the extra rows.
 class PanelStore {
  public:
@@ -33,8 +39,9 @@ class PanelStore {
   float* lane(std::size_t slot) { return const_cast<float*>(std::as_const(*this).lane(slot)); }
   float* extra(std::size_t slot) { return lane(slot) + coordinate_rows_ * kPanelLanes; }
 
-  void move(std::size_t from, std::size_t to) {
-    for (std::size_t k = 0; k < rows_; ++k) lane(to)[k * kPanelLanes] = lane(from)[k * kPanelLanes];
+  // Moves some rows of a lane.
+  void move(std::size_t from, std::size_t to, std::size_t begin, std::size_t end) {
+    for (std::size_t k = begin; k < end; ++k) lane(to)[k * kPanelLanes] = lane(from)[k * kPanelLanes];
   }
 
  private:
@@ -71,8 +78,11 @@ class ClusterPanels {
   // tell them apart.
   std::vector<std::pair<ClusterId, ClusterId>> duplicates() const;
 
-  // Stores A∪B in place of b and removes a. Different pairs may merge on different threads.
+  // Stores A∪B in place of b and removes a. No two of several pairs may share a cluster.
   void merge(ClusterId a, ClusterId b);
+  void merge(const std::vector<ClusterPair>& pairs);
+  // Brings the panels up to date with all merges, as a pass needs them.
+  void refresh();
   // Moves the remaining clusters together, in the same order, so that passes skip removed ones.
   void compact();
 
@@ -100,6 +110,8 @@ class ClusterPanels {
       if (!panels->empty()) work(*panels);
   }
 
+  void unite(ClusterId a, ClusterId b);
+  void leave_stale(ClusterId a, ClusterId b);
   bool same_place(ClusterId a, ClusterId b) const;
   void choose_units();
   void fill(PanelStore& panels, std::size_t slot) const;
@@ -115,7 +127,9 @@ class ClusterPanels {
   PanelUnits units_;
   std::vector<std::uint32_t> slot_of_;
   std::vector<ClusterId> id_of_;
-  PanelStore floats_, bytes_;  // empty unless prepared
+  PanelStore floats_, bytes_;         // empty unless prepared
+  std::vector<std::uint32_t> stale_;  // slots that have merged since the last refresh(), perhaps several times
+  std::vector<char> is_stale_;
 };
 
 }  // namespace silverbirch

@@ -28,6 +28,7 @@ class BlockedRounds {
   BlockedRounds(const FeaturesView& features, CfDistance distance, Vote vote, std::size_t threads,
                 const Progress& progress)
       : progress_(progress),
+        threads_(threads),
         clusters_(features, distance, vote, threads),
         search_(clusters_, clusters_.fastest_form(), kListLength, threads, progress),
         lists_(clusters_, kListLength),
@@ -39,7 +40,7 @@ class BlockedRounds {
         next_(features.size, kNoCluster) {}
 
   Merges run() && {
-    for (const auto& [a, b] : clusters_.duplicates()) merge(a, b, 0.0);
+    for (const auto& [a, b] : clusters_.duplicates()) merge({{a, b, 0.0}});
     new_clusters_.clear();
     clusters_.compact();
     if (active_ > 1) first_round();
@@ -95,7 +96,6 @@ class BlockedRounds {
 
   // Finds the nearest neighbours of some clusters: from their lists if these reach far enough, else by a search.
   void resolve(const std::vector<ClusterId>& wanted) {
-    for (const ClusterId id : wanted) lists_.rename(id);
     search_.each(wanted.size(), 32, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) nearest_[wanted[i]] = lists_.nearest(wanted[i]);
     });
@@ -128,29 +128,34 @@ class BlockedRounds {
   }
 
   bool merge_pairs(const std::vector<ClusterId>& resolved) {
-    std::vector<std::pair<ClusterId, ClusterId>> pairs;
+    std::vector<ClusterPair> pairs;
     for (const ClusterId id : resolved) {
       const ClusterId other = nearest_[id].id;
-      if (known_[other] && nearest_[other].id == id) pairs.emplace_back(std::min(id, other), std::max(id, other));
+      if (known_[other] && nearest_[other].id == id)
+        pairs.push_back({std::min(id, other), std::max(id, other), nearest_[id].distance});
     }
-    std::sort(pairs.begin(), pairs.end());
-    pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
-    for (const auto& [a, b] : pairs) {
-      forget_followers(a);
-      forget_followers(b);
-      merge(a, b, nearest_[a].distance);
-      progress_(history_.size(), known_.size());
+    const auto order = [](const ClusterPair& pair) { return std::pair(pair.a, pair.b); };
+    std::sort(pairs.begin(), pairs.end(), [&](const auto& x, const auto& y) { return order(x) < order(y); });
+    const auto same = [&](const auto& x, const auto& y) { return order(x) == order(y); };
+    pairs.erase(std::unique(pairs.begin(), pairs.end(), same), pairs.end());
+    for (const ClusterPair& pair : pairs) {
+      forget_followers(pair.a);
+      forget_followers(pair.b);
     }
+    merge(pairs);
+    progress_(history_.size(), known_.size());
     if (on(Mechanism::compaction) && active_ <= clusters_.slots() / 4 * 3) clusters_.compact();
     return !pairs.empty();
   }
 
-  void merge(ClusterId a, ClusterId b, double height) {
-    history_.record(a, b, height);
-    lists_.merge(a, b, height);
-    clusters_.merge(a, b);
-    new_clusters_.push_back(b);
-    --active_;
+  void merge(const std::vector<ClusterPair>& pairs) {
+    lists_.merge(pairs, threads_);
+    clusters_.merge(pairs);
+    for (const auto& [a, b, distance] : pairs) {
+      history_.record(a, b, distance);
+      new_clusters_.push_back(b);
+    }
+    active_ -= pairs.size();
   }
 
   // The followers of a cluster are those whose nearest neighbour it is, as a linked list. When it merges, the
@@ -181,6 +186,7 @@ class BlockedRounds {
   }
 
   const Progress& progress_;
+  std::size_t threads_;
   ClusterPanels clusters_;
   ExactSearch search_;
   NeighbourLists lists_;

@@ -32,8 +32,7 @@ IndexedClustering::IndexedClustering(const FeaturesView& features, CfDistance di
       progress_(progress),
       history_(features.size, threads),
       distinct_(merge_duplicates(features, history_, threads)),
-      clusters_(distinct_.features.size() ? view(distinct_.features) : features, distinct_.names, nearness_of(distance),
-                vote, threads, progress) {
+      clusters_(distinct_.or_all(features), distinct_.names, nearness_of(distance), vote, threads, progress) {
   distinct_ = {};
 }
 

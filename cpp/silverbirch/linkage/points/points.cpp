@@ -62,8 +62,7 @@ VerifiedClustering::VerifiedClustering(const FeaturesView& points, const Linkage
     : objects_(points.size), linkage_(linkage), threads_(threads), progress_(progress), history_(points.size, threads) {
   const Features all = plain_points(points, linkage);
   const DistinctFeatures distinct = merge_duplicates(view(all), history_, threads);
-  clusters_.emplace(view(distinct.features.size() ? distinct.features : all), distinct.names, is_maximum(linkage),
-                    linkage.vote, threads, progress);
+  clusters_.emplace(distinct.or_all(view(all)), distinct.names, is_maximum(linkage), linkage.vote, threads, progress);
 }
 
 bool VerifiedClustering::pays() const {

@@ -37,7 +37,7 @@ struct Model {
   }
 
   void merge(ClusterId a, ClusterId b) {
-    lists.merge(a, b, clusters.distance(a, b));
+    lists.merge({{a, b, clusters.distance(a, b)}}, 1);
     clusters.merge(a, b);
     alive[a] = false;
   }
@@ -61,7 +61,6 @@ void check_lists(const Features& features, CfDistance distance, Vote vote, doubl
       const NearestCluster truly = model.by_distance(id).front();
       if (truly < b) a = id, b = truly;
       if (id != merged && (id + left) % 3 == 0) continue;  // its list becomes older
-      model.lists.rename(id);
       const NearestCluster said = model.lists.nearest(id);
       if (model.lists.certain(id, truly.distance)) {
         CHECK(said.id == truly.id);

@@ -89,6 +89,7 @@ void removed_clusters_are_not_found() {
       for (ClusterId a = 0; a < 30; ++a) clusters.merge(a, a + 35);
       if (late) clusters.prepare(form, no_progress);
       for (int compacted = 0; compacted < 2; ++compacted, clusters.compact()) {
+        clusters.refresh();
         QueryPack pack(clusters, form);
         const ClusterId query = 69;
         pack.load(&query, 1);
@@ -125,26 +126,24 @@ void merged_clusters_are_where_the_features_say() {
 }
 
 void shortlists_hold_the_least_and_cut_at_the_next() {
-  Shortlists lists(2, 4), more(1, 4);
+  SectionedShortlists sections{4, 2, 2, {2, Shortlists(2, 4)}};
   for (int i = 0; i < 100; ++i) {
     const int value = i * 37 % 100;  // every number once
-    (i % 2 == 0 ? lists : more).offer(0, {static_cast<float>(value), static_cast<ClusterId>(value)});
+    sections.found[i % 2].offer(0, {static_cast<float>(value), static_cast<ClusterId>(value)});
   }
-  more.finish(0);
-  lists.join(0, more, 0);
-  lists.finish(0);
-  std::vector<ClusterId> kept;
-  for (const Candidate* c = lists.begin(0); c != lists.end(0); ++c) kept.push_back(c->id);
-  std::sort(kept.begin(), kept.end());
-  CHECK(kept == std::vector<ClusterId>{0, 1, 2, 3});
-  CHECK(lists.cut(0) == 4.0f);
-  CHECK(lists.begin(1) == lists.end(1));
-  // Of equal bounds a list keeps as many, whichever list they come from.
-  Shortlists equals(1, 4), others(1, 4);
-  for (ClusterId id = 0; id < 20; ++id) others.offer(0, {7.0f, id});
-  others.finish(0);
-  equals.join(0, others, 0);
-  CHECK(equals.end(0) - equals.begin(0) == 4);
+  for (Shortlists& lists : sections.found) lists.finish(0);
+  std::vector<Candidate> kept;
+  CHECK(sections.collect(0, kept) == 4.0f);
+  std::sort(kept.begin(), kept.end(), by_bound);
+  CHECK(kept.size() == 4);
+  for (ClusterId id = 0; id < kept.size(); ++id) CHECK(kept[id].id == id);
+  CHECK(sections.collect(1, kept) == std::numeric_limits<float>::infinity());
+  CHECK(kept.empty());
+  // Of equal bounds a list keeps as many, whichever section they come from.
+  for (ClusterId id = 0; id < 20; ++id) sections.found[1].offer(1, {7.0f, id});
+  sections.found[1].finish(1);
+  CHECK(sections.collect(1, kept) == 7.0f);
+  CHECK(kept.size() == 4);
 }
 
 }  // namespace
