@@ -21,7 +21,7 @@ std::pair<NumpyArray<std::int64_t>, Refused> nearest(const sb::NearestIndex& ind
   return {to_numpy(std::move(result), refused ? 0 : rows.shape(0)), refused};
 }
 
-void rename(Array1<std::int64_t> numbers, Array1<const std::int64_t> names, std::size_t threads) {
+void replace_by_names(Array1<std::int64_t> numbers, Array1<const std::int64_t> names, std::size_t threads) {
   without_gil({}, [&](const sb::Progress& progress) {
     sb::parallel_for(numbers.shape(0), std::size_t{1} << 16, threads, progress,
                      [&](std::size_t begin, std::size_t end) {
@@ -37,7 +37,7 @@ void rename(Array1<std::int64_t> numbers, Array1<const std::int64_t> names, std:
 }  // namespace
 
 void bind_index(nb::module_& m) {
-  m.def("rename", &rename, nb::arg("numbers").noconvert(), nb::arg("names"), nb::arg("threads"),
+  m.def("replace_by_names", &replace_by_names, nb::arg("numbers").noconvert(), nb::arg("names"), nb::arg("threads"),
         "Replaces each number by its name, in place.");
   nb::class_<sb::NearestIndex>(m, "NearestIndex", "Finds the exactly nearest of many points.")
       .def(

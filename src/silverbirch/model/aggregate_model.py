@@ -274,7 +274,7 @@ class AggregateModel(ClusterResults):
         """The cluster of each row: that of its exactly nearest leaf."""
         with reporter(self.progress, "nearest leaves") as report:
             leaves = self._leaf_of(self._directed(source), report, also)
-        _core.rename(leaves, self.subcluster_labels_, as_threads(self.n_jobs))  # in place: a copy would take time
+        _core.replace_by_names(leaves, self.subcluster_labels_, as_threads(self.n_jobs))
         return leaves
 
     def _count_labelled(self, counter: LeafCounter) -> None:
