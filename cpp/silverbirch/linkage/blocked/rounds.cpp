@@ -96,7 +96,7 @@ class BlockedRounds {
 
   // Finds the nearest neighbours of some clusters: from their lists if these reach far enough, else by a search.
   void resolve(const std::vector<ClusterId>& wanted) {
-    search_.each(wanted.size(), 32, [&](std::size_t begin, std::size_t end) {
+    search_.each(wanted.size(), 8, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) nearest_[wanted[i]] = lists_.nearest(wanted[i]);
     });
     const std::vector<ClusterId> unsure = on(Mechanism::neighbour_lists) ? unsure_among(wanted) : wanted;
