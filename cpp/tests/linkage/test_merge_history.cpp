@@ -48,7 +48,7 @@ int main() {
   {  // the edges of a spanning tree
     const std::vector<std::int64_t> a{2, 0, 3}, b{1, 1, 0};
     const std::vector<double> height{1.0, 2.0, 4.0};
-    CHECK(merged_in_order(a, b, height, true).z == std::vector<double>{1, 2, 1, 2, 0, 4, 2, 3, 3, 5, 4, 4});
+    CHECK(rows(merged_in_order(a, b, height, true)) == std::vector<double>{1, 2, 1, 2, 0, 4, 2, 3, 3, 5, 4, 4});
   }
   {
     const std::vector<std::int64_t> a{2}, b{0};
