@@ -8,6 +8,8 @@
 `matrix`           complete, average and weighted linkage of distances, on a matrix in the device's memory
 `matrix_rounds`    the rounds on that matrix
 `greedy`           centroid and median linkage, by means
+`single`           single linkage, from a minimum spanning tree
+`neighbours`       of objects by their means: the first search of the two above, and outside of a component
 `kernels`          steps of all of them in Triton
 =================  ==========================================================================
 

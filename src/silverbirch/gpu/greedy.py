@@ -9,16 +9,13 @@ all distances come from differences: nothing is rounded twice.
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING
 
-from .clusters import Clusters
 from .history import add_merges
-from .search import Search
+from .neighbours import neighbours_of_means
 
 if TYPE_CHECKING:
     import torch
-    from torch import Tensor
 
     from .objects import Objects
 
@@ -72,16 +69,17 @@ class Means:
         self.count = self.slots = len(objects)
         self.padded = -(-self.count // _BLOCK) * _BLOCK
         self.device = objects.mean.device
-        # The nearest of all clusters is no farther than the nearest older one, so its distance is as good a key.
-        nearest, distance = _neighbours(objects, buffer_bytes)
+        # The nearest of all is no farther than the nearest older one: its distance, or a bound of it, is a key.
+        first = neighbours_of_means(objects, buffer_bytes)
+        nearest, certain = first.nearest[: self.count], first.nearest[: self.count] >= 0
         self.mean = objects.mean
         self.weight = objects.weight.clone()
         self.name = torch.arange(self.count, device=self.device)
         self.born = self.name.clone()
-        self.neighbour = nearest.int()
-        self.neighbour_born = nearest.long()
+        self.neighbour = nearest.clamp(min=0)
+        self.neighbour_born = nearest.long().where(certain, _NEVER)
         self.key = torch.full((self.padded,), torch.inf, dtype=torch.float64, device=self.device)
-        self.key[: self.count] = distance
+        self.key[: self.count] = first.distance[: self.count].where(certain, first.reach[: self.count])
         self.queries = torch.full((_QUERIES,), -1, dtype=torch.int32, device=self.device)
         self.merge_a, self.merge_b = torch.empty_like(self.name), torch.empty_like(self.name)
         self.merge_height = torch.empty_like(self.weight)
@@ -107,18 +105,6 @@ class Means:
         self.queries[:] = torch.where(self.queries >= 0, place[self.queries.clamp(min=0).long()], -1)
         self.slots = len(keep)
         self.state[_SLOTS] = self.slots
-
-
-def _neighbours(objects: Objects, buffer_bytes: int) -> tuple[Tensor, Tensor]:
-    """The nearest other object of each, and the squared distance of their means."""
-    import torch
-
-    # Without variances, average linkage of squares is about the squared distances of means.
-    clusters = Clusters(dataclasses.replace(objects, sse=torch.zeros_like(objects.sse)), "average")
-    search = Search(clusters, buffer_bytes)
-    search.find(torch.arange(len(objects), device=objects.mean.device))
-    search.measure_all((clusters.nearest[: len(objects)] < 0).nonzero().squeeze(1))
-    return clusters.nearest[: len(objects)].clone(), clusters.distance[: len(objects)].clone()
 
 
 class KernelSteps:
