@@ -8,6 +8,7 @@ from gpu_objects import GRID, ROWS, WEIGHTS, assert_greedy, objects_of
 
 pytest.importorskip("torch", reason="torch is not installed")
 
+from silverbirch.gpu import matrix_rounds
 from silverbirch.gpu.matrix import MATRIX_LINKAGES, cluster_by_matrix
 
 
@@ -52,9 +53,12 @@ def test_one_object_has_no_merges():
     assert objects.merges.count == 0
 
 
-def test_a_chain_costs_what_changes():
-    """A cluster that grows row by row: two rows are scanned for a merge, not all that had the cluster as neighbour."""
-    X = np.cumsum(1.0 + 0.01 * np.arange(200))[:, None]
-    objects = objects_of(X)
-    counts = cluster_by_matrix(objects, "average")
-    assert counts["scanned"] < 5 * len(X)
+def test_few_rows_are_scanned_where_one_cluster_is_the_neighbour_of_all(monkeypatch):
+    """Normal rows of many columns: the cluster in the middle takes them one by one, and all others lose a neighbour."""
+    X = np.random.default_rng(10).normal(size=(300, 200))
+    few = linkage_by_matrix(X, "average"), cluster_by_matrix(objects_of(X), "average")
+    monkeypatch.setattr(matrix_rounds, "_FEW", 0)
+    lazy = linkage_by_matrix(X, "average"), cluster_by_matrix(objects_of(X), "average")
+    np.testing.assert_allclose(lazy[0], few[0], rtol=1e-12)
+    assert lazy[1]["scanned"] < 6 * len(X) < few[1]["scanned"]
+    assert lazy[1]["rounds"] > few[1]["rounds"]

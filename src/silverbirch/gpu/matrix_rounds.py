@@ -1,7 +1,8 @@
 """A matrix of distances on a device, and the rounds that merge its rows: in kernels, or in plain torch without a GPU.
 
-A slot is a row of the matrix. Its nearest neighbour is valid until that merges; a slot without one gets it when a slot
-with a valid one points at it. So a round costs what has changed, and a vector operation over the slots.
+A slot is a row of the matrix. Its nearest neighbour is valid until that merges. While few slots lack one, their rows are
+scanned at once; else only new rows, and those that are the valid neighbour of another slot. So a round costs what has
+changed, and a vector operation over the slots.
 """
 
 from __future__ import annotations
@@ -18,8 +19,10 @@ _ALIGNED = 16  # numbers: rows begin at multiples of 128 bytes
 _BUFFER = 1 << 27  # the numbers that are moved or compared at a time
 _TILE, _STEP = 128, 4  # rows and columns of what the kernel of the distances reads at a time
 _SCAN, _REPEATS = 1024, 4  # columns of a row that a program scans at a time, and how often
-_FIELDS = 7  # of the state, as kernels/matrix.py names them
-_SIDE, _STRIDE, _ROUND, _QUEUED, _PAIRS, _MERGED, _SCANNED = range(_FIELDS)
+_FEW = 1 << 24  # numbers: scanning them takes about as long as the other work of a small round
+_PER_PAIR = 4  # rows that are scanned for a pair that merges, even if that is more
+_FIELDS = 8  # of the state, as kernels/matrix.py names them
+_SIDE, _STRIDE, _ROUND, _QUEUED, _PAIRS, _MERGED, _SCANNED, _UNKNOWN = range(_FIELDS)
 _UNCLAIMED = 2**63 - 1
 
 
@@ -69,7 +72,7 @@ class Matrix:
         self.claims = full(_UNCLAIMED, torch.int64)
         self.merge_a, self.merge_b, self.merge_round = (full(0, torch.int64) for _ in range(3))
         self.merge_height = full(0, torch.float64)
-        self.state = torch.tensor([count, _stride(count), 1, 0, 0, 0, 0], device=self.device)
+        self.state = torch.tensor([count, _stride(count), 1, 0, 0, 0, 0, 0], device=self.device)
 
     def view(self) -> Tensor:
         """The matrix as (side, side)."""
@@ -178,13 +181,13 @@ class KernelRounds:
         self._part_value = torch.empty(parts, dtype=torch.float64, device=device)
         self._part_column = torch.empty(parts, dtype=torch.int32, device=device)
         self._queue = torch.arange(count, dtype=torch.int32, device=device)
-        self._place_of = self._queue.clone()
+        self._place_of, self._unknown, self._unknown_place_of = (self._queue.clone() for _ in range(3))
         self._pair_of = torch.empty(count // 2 + 1, dtype=torch.int32, device=device)
         self._stamp = torch.ones(count, dtype=torch.int64, device=device)
         on_gpu = device.type == "cuda"
         self._programs = 8 * torch.cuda.get_device_properties(device).multi_processor_count if on_gpu else 4
         self._graph: torch.cuda.CUDAGraph | None = None
-        matrix.state[_QUEUED] = count
+        matrix.state[_QUEUED] = matrix.state[_UNKNOWN] = count
         self._search()
 
     def run(self, rounds: int) -> int:
@@ -215,10 +218,11 @@ class KernelRounds:
         )  # fmt: skip
         rows = (m.state, m.distances, m.weight, m.nearest)
         kernels.merge_rows[grid](*rows, m.partner, self._pair_of, LINKAGE=m.linkage, BLOCK=1024)
-        kernels.merge_columns[grid](*rows, m.alive, m.partner, self._pair_of, LINKAGE=m.linkage, BLOCK=1024)
+        kernels.merge_columns[grid](*rows, m.alive, m.partner, self._pair_of, LINKAGE=m.linkage, BLOCK=512)
         kernels.enqueue[grid](
-            m.state, m.neighbour, m.valid, m.alive, m.partner, self._stamp, self._place_of, self._queue, BLOCK=256
-        )
+            m.state, m.neighbour, m.valid, m.alive, m.partner, self._stamp, self._place_of, self._queue,
+            self._unknown_place_of, self._unknown, BLOCK=256,
+        )  # fmt: skip
         self._search()
 
     def _search(self) -> None:
@@ -226,12 +230,15 @@ class KernelRounds:
 
         m, grid = self._matrix, (self._programs,)
         parts = (self._part_value, self._part_column)
-        kernels.scan[grid](m.state, m.distances, m.alive, self._queue, *parts, BLOCK=_SCAN, REPEATS=_REPEATS)
+        limits = {"FEW": _FEW, "PER_PAIR": _PER_PAIR}
+        kernels.scan[grid](
+            m.state, m.distances, m.alive, self._queue, self._unknown, *parts, **limits, BLOCK=_SCAN, REPEATS=_REPEATS
+        )
         kernels.settle[grid](
-            m.state, self._stamp, self._place_of, *parts, m.neighbour, m.nearest, m.valid,
-            m.weight, m.partner, m.claims, BLOCK=256, SCAN=_SCAN * _REPEATS,
+            m.state, m.alive, self._stamp, self._place_of, self._unknown_place_of, *parts, m.neighbour, m.nearest,
+            m.valid, m.weight, m.partner, m.claims, **limits, BLOCK=256, SCAN=_SCAN * _REPEATS,
         )  # fmt: skip
-        kernels.count_round[(1,)](m.state)
+        kernels.count_round[(1,)](m.state, **limits)
 
 
 class TorchRounds:
@@ -244,7 +251,6 @@ class TorchRounds:
         self._scan(torch.arange(matrix.side))
 
     def run(self, rounds: int) -> int:
-        import torch
 
         m = self._matrix
         left = int(m.alive[: m.side].sum())
@@ -254,7 +260,7 @@ class TorchRounds:
             a, b = self._pairs()
             self._record(a, b)
             self._merge(a, b)
-            self._scan(torch.cat([a, self._wanted(a, b)]))
+            self._scan(self._wanted(a, b))
             left -= len(a)
         return left
 
@@ -316,8 +322,11 @@ class TorchRounds:
         gone = torch.zeros(m.side, dtype=torch.bool)
         gone[a] = gone[b] = True
         m.valid[: m.side] *= ~(gone | gone[m.neighbour[: m.side].long()])
+        unknown = ((m.valid[: m.side] == 0) & (m.alive[: m.side] > 0)).nonzero().squeeze(1)
+        if len(unknown) * m.side <= _FEW or len(unknown) <= _PER_PAIR * len(a):
+            return unknown
         pointed = m.neighbour[m.valid[: m.side].nonzero().squeeze(1)].long().unique()
-        return pointed[m.valid[pointed] == 0]
+        return torch.cat([a, pointed[m.valid[pointed] == 0]])
 
     def _scan(self, rows: Tensor) -> None:
         import torch

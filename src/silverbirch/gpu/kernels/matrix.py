@@ -16,10 +16,11 @@ import triton.language as tl
 SIDE = tl.constexpr(0)  # slots
 STRIDE = tl.constexpr(1)  # numbers from a row of the matrix to the next
 ROUND = tl.constexpr(2)
-QUEUED = tl.constexpr(3)  # rows whose minimum is to be found
+QUEUED = tl.constexpr(3)  # rows whose minimum must be found
 PAIRS = tl.constexpr(4)  # merged in this round
 MERGED = tl.constexpr(5)  # in all rounds
 SCANNED = tl.constexpr(6)  # rows, in all rounds
+UNKNOWN = tl.constexpr(7)  # rows whose minimum is not known
 
 UNCLAIMED = tl.constexpr(0x7FFFFFFFFFFFFFFF)
 
@@ -143,9 +144,7 @@ def merge_rows(state, matrix, weight, nearest, partner, pair_of, LINKAGE: tl.con
         to_a = tl.load(matrix + a * stride + x, mask=x < side, other=0.0)
         to_b = tl.load(matrix + b * stride + x, mask=x < side, other=0.0)
         third = tl.load(weight + x, mask=x < side, other=1.0)
-        merged = _combined(
-            to_a, to_b, tl.load(weight + a), tl.load(weight + b), third, tl.load(nearest + a), LINKAGE
-        )
+        merged = _combined(to_a, to_b, tl.load(weight + a), tl.load(weight + b), third, tl.load(nearest + a), LINKAGE)
         tl.store(matrix + a * stride + x, merged, mask=x < side)
 
 
@@ -180,9 +179,11 @@ def merge_columns(state, matrix, weight, nearest, alive, partner, pair_of,
 
 
 # A neighbour that has merged is gone. The merged cluster is no nearer than the nearer of its parts was, so all other
-# neighbours stay, and the row of a slot without one is scanned only when it is a valid neighbour of another slot.
+# neighbours stay. Two lists of rows to scan are made: `unknown` has all slots without a neighbour, `queue` only the new
+# ones and those that are valid neighbours of another slot, without which no round could go on.
 @triton.jit
-def enqueue(state, neighbour, valid, alive, partner, stamp, place_of, queue, BLOCK: tl.constexpr):
+def enqueue(state, neighbour, valid, alive, partner, stamp, place_of, queue, unknown_place_of, unknown,
+            BLOCK: tl.constexpr):  # fmt: skip
     side = tl.load(state + SIDE)
     round_ = tl.load(state + ROUND)
     for first in range(tl.program_id(0) * BLOCK, side, tl.num_programs(0) * BLOCK):
@@ -206,17 +207,34 @@ def enqueue(state, neighbour, valid, alive, partner, stamp, place_of, queue, BLO
             place = tl.atomic_add(state + QUEUED, count, sem="relaxed") + tl.cumsum(wanted.to(tl.int64), 0) - 1
             tl.store(queue + place, row.to(tl.int32), mask=wanted)
             tl.store(place_of + row, place.to(tl.int32), mask=wanted)
+        lacks = present & (keeps == 0)
+        count = tl.sum(lacks.to(tl.int64))
+        if count > 0:
+            place = tl.atomic_add(state + UNKNOWN, count, sem="relaxed") + tl.cumsum(lacks.to(tl.int64), 0) - 1
+            tl.store(unknown + place, x.to(tl.int32), mask=lacks)
+            tl.store(unknown_place_of + x, place.to(tl.int32), mask=lacks)
+
+
+# Whether all rows without a neighbour are scanned: if they are few, or no more than a few for each pair that merged. More
+# neighbours make fewer rounds; but one cluster can be the neighbour of all others.
+@triton.jit
+def _all_are_scanned(state, FEW: tl.constexpr, PER_PAIR: tl.constexpr):
+    unknown = tl.load(state + UNKNOWN)
+    few = unknown * tl.load(state + SIDE) <= FEW
+    return few | (unknown <= PER_PAIR * tl.load(state + PAIRS))
 
 
 # The least distance in a part of a queued row, and the lowest column that has it.
 @triton.jit
-def scan(state, matrix, alive, queue, part_value, part_column, BLOCK: tl.constexpr, REPEATS: tl.constexpr):
+def scan(state, matrix, alive, queue, unknown, part_value, part_column, FEW: tl.constexpr, PER_PAIR: tl.constexpr,
+         BLOCK: tl.constexpr, REPEATS: tl.constexpr):  # fmt: skip
     side = tl.load(state + SIDE)
     stride = tl.load(state + STRIDE)
     parts = tl.cdiv(side, BLOCK * REPEATS)
-    queued = tl.load(state + QUEUED)
-    for item in range(tl.program_id(0), queued * parts, tl.num_programs(0)):
-        row = tl.load(queue + item // parts).to(tl.int64)
+    all_ = _all_are_scanned(state, FEW, PER_PAIR)
+    rows = tl.where(all_, tl.load(state + UNKNOWN), tl.load(state + QUEUED))
+    for item in range(tl.program_id(0), rows * parts, tl.num_programs(0)):
+        row = tl.load(tl.where(all_, unknown, queue) + item // parts).to(tl.int64)
         least = tl.full([BLOCK], float("inf"), tl.float64)
         column = tl.full([BLOCK], 0x7FFFFFFF, tl.int32)
         for repeat in range(REPEATS):
@@ -232,15 +250,19 @@ def scan(state, matrix, alive, queue, part_value, part_column, BLOCK: tl.constex
 
 # The nearest neighbours of slots whose rows were scanned; weights of those that merged; then all is as before a round.
 @triton.jit
-def settle(state, stamp, place_of, part_value, part_column, neighbour, nearest, valid, weight, partner, claims,
-           BLOCK: tl.constexpr, SCAN: tl.constexpr):  # fmt: skip
+def settle(state, alive, stamp, place_of, unknown_place_of, part_value, part_column, neighbour, nearest, valid, weight,
+           partner, claims, FEW: tl.constexpr, PER_PAIR: tl.constexpr, BLOCK: tl.constexpr,
+           SCAN: tl.constexpr):  # fmt: skip
     side = tl.load(state + SIDE)
     round_ = tl.load(state + ROUND)
     parts = tl.cdiv(side, SCAN)
+    all_ = _all_are_scanned(state, FEW, PER_PAIR)
     for first in range(tl.program_id(0) * BLOCK, side, tl.num_programs(0) * BLOCK):
         x = first + tl.arange(0, BLOCK).to(tl.int64)
-        scanned = (x < side) & (tl.load(stamp + x, mask=x < side, other=-1) == round_)
-        place = tl.load(place_of + x, mask=scanned, other=0).to(tl.int64) * parts
+        lacks = (tl.load(alive + x, mask=x < side, other=0) != 0) & (tl.load(valid + x, mask=x < side, other=1) == 0)
+        queued = tl.load(stamp + x, mask=x < side, other=-1) == round_
+        scanned = (x < side) & tl.where(all_, lacks, queued)
+        place = tl.load(tl.where(all_, unknown_place_of, place_of) + x, mask=scanned, other=0).to(tl.int64) * parts
         least = tl.full([BLOCK], float("inf"), tl.float64)
         column = tl.zeros([BLOCK], dtype=tl.int32)
         for part in range(parts):
@@ -261,12 +283,15 @@ def settle(state, stamp, place_of, part_value, part_column, neighbour, nearest, 
 
 # The end of a round: no other kernel runs that could read these counts.
 @triton.jit
-def count_round(state):
+def count_round(state, FEW: tl.constexpr, PER_PAIR: tl.constexpr):
+    all_ = _all_are_scanned(state, FEW, PER_PAIR)
+    scanned = tl.where(all_, tl.load(state + UNKNOWN), tl.load(state + QUEUED))
     tl.store(state + ROUND, tl.load(state + ROUND) + 1)
     tl.store(state + MERGED, tl.load(state + MERGED) + tl.load(state + PAIRS))
-    tl.store(state + SCANNED, tl.load(state + SCANNED) + tl.load(state + QUEUED))
+    tl.store(state + SCANNED, tl.load(state + SCANNED) + scanned)
     tl.store(state + PAIRS, 0)
     tl.store(state + QUEUED, 0)
+    tl.store(state + UNKNOWN, 0)
 
 
 # Some rows of a smaller matrix: those of the slots that are kept.
