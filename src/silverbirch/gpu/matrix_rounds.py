@@ -1,8 +1,8 @@
 """A matrix of distances on a device, and the rounds that merge its rows: in kernels, or in plain torch without a GPU.
 
-A slot is a row of the matrix. Its nearest neighbour is valid until that merges. While few slots lack one, their rows are
-scanned at once; else only new rows, and those that are the valid neighbour of another slot. So a round costs what has
-changed, and a vector operation over the slots.
+A slot is a row of the matrix. Its nearest neighbour is valid until that merges. While few slots lack one, their rows
+are scanned at once; else only new rows, and those that are the valid neighbour of another slot. So a round costs what
+has changed, and a vector operation over the slots.
 """
 
 from __future__ import annotations

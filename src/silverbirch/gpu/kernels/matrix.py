@@ -111,9 +111,9 @@ def accept(state, claims, nearest, name, alive, partner, pair_of, merge_a, merge
             tl.store(merge_round + merged + place, round_, mask=agreed)
 
 
-# The formula of Lance and Williams: the distance of a third cluster, at distances x and y from two that merge at `height`. A
-# result below x and y would break reducibility by rounding, and with it the proof that neighbours which are kept are still
-# the nearest: therefore average and Ward linkage add to the lesser one.
+# The formula of Lance and Williams: the distance of a third cluster, at distances x and y from two that merge at
+# `height`. A result below x and y would break reducibility by rounding, and with it the proof that neighbours which are
+# kept are still the nearest: therefore average and Ward linkage add to the lesser one.
 @triton.jit
 def _combined(x, y, weight_x, weight_y, third, height, LINKAGE: tl.constexpr):
     if LINKAGE == "complete":
@@ -215,8 +215,8 @@ def enqueue(state, neighbour, valid, alive, partner, stamp, place_of, queue, unk
             tl.store(unknown_place_of + x, place.to(tl.int32), mask=lacks)
 
 
-# Whether all rows without a neighbour are scanned: if they are few, or no more than a few for each pair that merged. More
-# neighbours make fewer rounds; but one cluster can be the neighbour of all others.
+# Whether all rows without a neighbour are scanned: if they are few, or not many for each pair that merged. The more
+# neighbours are known, the fewer rounds there are; but one cluster can be the neighbour of all others.
 @triton.jit
 def _all_are_scanned(state, FEW: tl.constexpr, PER_PAIR: tl.constexpr):
     unknown = tl.load(state + UNKNOWN)
