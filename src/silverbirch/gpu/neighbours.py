@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .objects import Objects
 
 _PIECE = 1 << 26  # the numbers that are compared at a time
+OUTSIDE_BYTES = 4 * 8 * _PIECE  # the most that `nearest_outside` takes
 
 
 def neighbours_of_means(objects: Objects, buffer_bytes: int) -> Clusters:

@@ -11,12 +11,17 @@ from typing import TYPE_CHECKING
 
 from .clusters import LENGTH
 from .history import add_merges
-from .neighbours import nearest_outside, neighbours_of_means, pair_distances
+from .neighbours import OUTSIDE_BYTES, nearest_outside, neighbours_of_means, pair_distances
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from .objects import Objects
+
+
+def single_bytes(count: int) -> int:
+    """The most memory that the rounds take beside the objects, after the first search."""
+    return (12 * LENGTH + 160) * count + OUTSIDE_BYTES
 
 
 def cluster_single(objects: Objects, buffer_bytes: int = 1 << 32) -> dict[str, int]:
