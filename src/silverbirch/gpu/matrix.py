@@ -25,8 +25,8 @@ def cluster_by_matrix(
 ) -> dict[str, int]:
     """Adds all merges to `objects.merges`, in `matrix_bytes` of memory. Returns counts of rounds and of rows scanned.
 
-    `squares`: average and weighted linkage of squared distances. `kernels`: whether rounds are done by kernels or in plain
-    torch. None: by kernels on a GPU.
+    `squares`: average and weighted linkage of squared distances. `kernels`: whether rounds are done by kernels or in
+    plain torch. None: by kernels on a GPU.
     """
     if len(objects) < 2:
         return {"rounds": 0, "scanned": 0}
