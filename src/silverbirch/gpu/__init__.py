@@ -1,6 +1,10 @@
-"""The same dendrogram on a GPU: objects → rounds, greedy or matrix → merges → Z.
+"""The same dendrogram on a GPU: rows → objects → rounds, greedy, single or matrix → merges → Z.
 
 =================  ==========================================================================
+`device`           which device computes, and arrays of other libraries on it
+`memory`           what a clustering takes, compared with what is free
+`cluster`          the door: the algorithm of each linkage, and checks of the rows
+`nearest`          the exactly nearest of many points, for many rows
 `rows`             an array in main memory or on the device, as it is or as unit rows
 `objects`          what is clustered: merged duplicates, moved near the origin, scaled
 `merges`           the merges, and scipy's Z from them

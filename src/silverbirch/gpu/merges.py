@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import _core
 from ..checks import Floats
+from ..progress import Report
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -19,6 +20,7 @@ class Merges:
     def __init__(self, objects: int) -> None:
         self.objects = objects
         self.count = 0
+        self.report: Report | None = None  # called with (merges so far, all merges)
         self._added: list[tuple[Tensor, Tensor, Tensor]] = []
 
     def add(self, a: Tensor, b: Tensor, height: Tensor) -> Tensor:
@@ -28,6 +30,8 @@ class Merges:
         self._added.append((a, b, height))
         first = self.objects + self.count
         self.count += len(a)
+        if self.report is not None:
+            self.report(self.count, self.objects - 1)
         return torch.arange(first, first + len(a), device=a.device)
 
     def linkage_matrix(self, scale: float, monotone: bool = True) -> Floats:
