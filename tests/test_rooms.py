@@ -39,7 +39,7 @@ PYTHON_ROOMS = {
     "tree": "features rows saved",
     "linkage": "features gpu",
     "dendrogram": "features linkage saved",
-    "model": "rows features tree linkage dendrogram",
+    "model": "rows gpu features tree linkage dendrogram",
     "validation": "rows sklearn",
     "estimator": "rows features model saved validation sklearn",
     "agglomerative": "rows linkage validation sklearn",

@@ -7,8 +7,8 @@ Rounding, with u the unit of the operands and d columns: every factor is rounded
 d + 2 terms in any order by (d + 2) 2⁻²⁴ of the sum of their magnitudes [Higham 2002, section 3.1]; twice that leaves
 room for adders that cut off. So the product is at most E (2 |x| |c| + C |x| |c| + |c|²) from its true value, by
 Cauchy-Schwarz, with E = 2u + u² + 2 (d + 2) 2⁻²⁴. It is a lower bound if C ≥ E (2 + C) and B ≥ E. Its distance from s
-is then at most 2 (C |x| |c| + B |c|²). The point with the least bound gives an upper bound of the least s, and only points
-whose lower bound does not exceed it can be nearest. Rows with several such points are measured in float64 from
+is then at most 2 (C |x| |c| + B |c|²). The point with the least bound gives an upper bound of the least s, and only
+points whose lower bound does not exceed it can be nearest. Rows with several such points are measured in float64 from
 differences.
 """
 
@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import Floats
+from ..progress import Report
 from .device import as_tensor
 
 if TYPE_CHECKING:
@@ -56,7 +57,10 @@ class NearestOnDevice:
         constants = torch.stack([-self._of_lengths * self._length, (1 - error) * self._length.square()], 1)
         self._factors = torch.cat([-2 * moved, constants], 1).float()
 
-    def nearest(self, rows: Any) -> NDArray[np.int64]:
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(None), ())  # a pickled or copied model makes its own, maybe on a machine without this device
+
+    def nearest(self, rows: Any, report: Report | None = None) -> NDArray[np.int64]:
         """The number of the nearest point for each row, the lowest among equally near ones.
 
         The rows are an array in main memory or a tensor on the device, of finite values.
@@ -68,6 +72,8 @@ class NearestOnDevice:
         for begin in range(0, count, step):
             piece = array[begin : begin + step].to(self.device).double()
             found[begin : begin + step] = self._nearest(piece).cpu().numpy()
+            if report is not None:
+                report(min(count, begin + step), count)
         return found
 
     def _nearest(self, rows: Tensor) -> Tensor:

@@ -23,7 +23,9 @@ _ON_THE_CPU = "is computed on the CPU only: use device='cpu'"
 _POINT_METRICS = (*METRICS, "sqeuclidean")
 
 
-def require_on_gpu(method: str, mode: str, algorithm: str, *, ordering: bool = False) -> None:
+def require_on_gpu(
+    method: str, mode: str, algorithm: str, *, ordering: bool = False, name: str = "linkage.method"
+) -> None:
     """Raises an error that names the remedy if a GPU does not compute this."""
     if ordering:
         raise ValueError(f"optimal_ordering {_ON_THE_CPU}, or leave it out and take the order of leaf_order(Z, y)")
@@ -31,7 +33,7 @@ def require_on_gpu(method: str, mode: str, algorithm: str, *, ordering: bool = F
         raise ValueError(f"{parameter('mode', mode)} {_ON_THE_CPU}")
     if method not in ALGORITHMS:
         known = ", ".join(map(repr, ALGORITHMS))
-        raise ValueError(f"{parameter('linkage.method', method)} {_ON_THE_CPU}, or one of {known}")
+        raise ValueError(f"{parameter(name, method)} {_ON_THE_CPU}, or one of {known}")
     if algorithm != "auto":
         raise ValueError(f"{parameter('algorithm', algorithm)} {_ON_THE_CPU}, or {parameter('algorithm', 'auto')}")
 

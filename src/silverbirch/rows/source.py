@@ -81,6 +81,7 @@ class RowSource(ABC):
     kept : names of the columns in `Chunk.kept`, the ids first
     weight_column : name of the column that holds the weights of the rows; None without one
     of_several_types : those of the kept columns whose type differs from file to file
+    device : the GPU that holds the rows, as in "cuda:0"; None for rows elsewhere
     """
 
     names: tuple[str, ...] | None
@@ -92,6 +93,7 @@ class RowSource(ABC):
     kept: tuple[str, ...] = ()
     weight_column: str | None = None
     of_several_types: frozenset[str] = frozenset()
+    device: str | None = None
 
     @abstractmethod
     def chunks(self, begin: Position = START, *, with_ids: bool = False) -> Iterator[Chunk]:
@@ -166,7 +168,7 @@ class DerivedSource(RowSource):
         self._source = source
         self.names, self.n_dimensions = source.names, source.n_dimensions
         self.n_rows, self.repeatable, self.in_memory = source.n_rows, source.repeatable, source.in_memory
-        self.kept, self.weight_column = source.kept, source.weight_column
+        self.kept, self.weight_column, self.device = source.kept, source.weight_column, source.device
 
     def place(self, position: Position) -> str:
         return self._source.place(position)
