@@ -92,9 +92,9 @@ def check_values(rows: Rows, name: str) -> None:
     """Raises the error of `as_rows` for the first value that is missing, infinite or too large."""
     for at in rows.pieces(len(rows), _PIECE):
         some = rows[at]
-        if bool(some.abs().amax() <= _core.LARGEST_COORDINATE):
+        if float(some.abs().amax()) <= _core.LARGEST_COORDINATE:
             continue
-        bad = (~(some.abs() <= _core.LARGEST_COORDINATE)).flatten().int().argmax()
+        bad = (~(some.double().abs() <= _core.LARGEST_COORDINATE)).flatten().int().argmax()
         row, column = divmod(int(bad), rows.columns)
         raise refused_value(f"{name}: row {at.start + row}, column {column}", float(some[row, column]))
 

@@ -33,7 +33,7 @@ def chosen_device(device: Any, X: Any = None) -> torch.device | None:
     held = f"cuda:{X.__dlpack_device__()[1]}" if is_on_gpu(X) else None
     if device is None:
         where = f"a {type(X).__name__} on a GPU needs"
-        return None if held is None else _gpu(held, where, "; or copy it to main memory")
+        return None if held is None else _gpu(held, where, "; or use device='cpu'")
     name = str(device) if isinstance(device, str) or hasattr(device, "index") else ""
     if name == "cpu":
         return None
@@ -65,10 +65,9 @@ def as_tensor(X: Any) -> Tensor:
     import torch
 
     if isinstance(X, torch.Tensor):
-        X = X.detach().as_subclass(torch.Tensor)
         if X.layout != torch.strided:
             raise TypeError("a sparse tensor: rows are dense; pass its to_dense() if it is small")
-        return X
+        return X.detach().as_subclass(torch.Tensor)
     if not isinstance(X, np.ndarray):
         return torch.from_dlpack(X)
     with warnings.catch_warnings():

@@ -39,9 +39,9 @@ def needed_bytes(algorithm: str, count: int, columns: int) -> int:
     piece = _ARRAYS_OF_PIECE * 8 * min(_PIECE, numbers)
     means = 8 * numbers + _STATE * count
     if algorithm == "matrix":
-        from .matrix import matrix_bytes
+        from .matrix_rounds import matrix_bytes
 
-        return means + max(piece, matrix_bytes(count))
+        return means + max(piece, matrix_bytes(count, columns))
     return means + max(piece, 2 * numbers + _LISTS * count)
 
 
