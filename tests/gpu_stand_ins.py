@@ -1,24 +1,20 @@
 """Algorithms on a GPU that are not there yet, by those of the CPU."""
 
-import numpy as np
-
 import silverbirch as sb
 
 
-def merged_on_the_cpu(objects, linkage="single"):
+def merged_on_the_cpu(objects, linkage, buffer_bytes=0):
     import torch
 
     names = objects.cluster.tolist()
-    for row, (a, b, height, _) in enumerate(sb.linkage(objects.mean.numpy(), linkage, weights=objects.weight.numpy())):
+    for a, b, height, _ in sb.linkage(objects.mean.numpy(), linkage, weights=objects.weight.numpy()):
         pair = [torch.tensor([names[int(cluster)]]) for cluster in (a, b)]
-        numbers = [torch.tensor([value], dtype=torch.float64) for value in (height, row + 1.0)]
-        names += objects.merges.add(*pair, *numbers).tolist()
+        names += objects.merges.add(*pair, torch.tensor([height], dtype=torch.float64)).tolist()
     return {"searches": len(objects)}
 
 
 MODULES = {
-    "silverbirch.gpu.greedy": {"cluster_greedily": merged_on_the_cpu},
-    "silverbirch.gpu.single": {"cluster_single": merged_on_the_cpu},
-    "silverbirch.gpu.matrix": {"cluster_by_matrix": merged_on_the_cpu},
-    "silverbirch.gpu.matrix_rounds": {"matrix_bytes": lambda count, columns: 8 * count * count},
+    "silverbirch.gpu.single": {
+        "cluster_single": lambda objects, buffer_bytes: merged_on_the_cpu(objects, "single", buffer_bytes)
+    },
 }

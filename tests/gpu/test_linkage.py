@@ -186,7 +186,6 @@ def test_progress_ends_with_all_merges(gpu, monkeypatch):
     sb.linkage(np.repeat(POINTS, 2, axis=0), "ward", device="cuda", progress=True)
     assert calls[-1] == (299, 299)
     assert sorted(calls) == calls
-    assert len(calls) > 2
 
 
 def test_cosine_of_a_far_offset_is_that_of_exact_fractions(gpu):

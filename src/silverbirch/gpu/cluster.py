@@ -28,6 +28,7 @@ ALGORITHMS = {
     "weighted": "matrix",
 }
 _OF_SQUARES = ("average", "weighted")
+_WITH_INVERSIONS = ("centroid", "median")
 _PIECE = 1 << 24  # the numbers that are checked at a time
 
 logger = logging.getLogger("silverbirch")
@@ -61,7 +62,7 @@ def cluster(
     logger.info(
         "%s: %s", task, ", ".join(f"{name} {number:,}" for name, number in counts.items()) or "nothing to search"
     )
-    return objects.merges.linkage_matrix(objects.scale), counts
+    return objects.merges.linkage_matrix(objects.scale, monotone=linkage not in _WITH_INVERSIONS), counts
 
 
 def _run(algorithm: str, objects: Objects, linkage: str, buffer: int) -> dict[str, int]:
@@ -76,10 +77,10 @@ def _run(algorithm: str, objects: Objects, linkage: str, buffer: int) -> dict[st
     if algorithm == "greedy":
         from .greedy import cluster_greedily
 
-        return cluster_greedily(objects, linkage)
+        return cluster_greedily(objects, linkage, buffer_bytes=buffer)
     from .single import cluster_single
 
-    return cluster_single(objects)
+    return cluster_single(objects, buffer_bytes=buffer)
 
 
 def uploaded(array: Tensor, device: torch.device) -> Tensor:

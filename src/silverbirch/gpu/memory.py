@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 # What the search of neighbours needs for the minima of groups: less memory only makes it take more steps.
 LARGEST_BUFFER, LEAST_BUFFER = 4 << 30, 256 << 20
 # For each object beside its mean: neighbours (two lists of 16, a float64 or int64 each), and the state and the merges.
-_LISTS, _STATE = 2 * 16 * 4, 120
+_LISTS, _STATE = 2 * 16 * 4, 240
+_HALF_COLUMNS = 64  # rows of float16 numbers are filled up to a multiple of so many
 _PIECE = 1 << 26  # numbers that are converted at a time, in several float64 arrays
 _ARRAYS_OF_PIECE = 4
 
@@ -42,7 +43,8 @@ def needed_bytes(algorithm: str, count: int, columns: int) -> int:
         from .matrix_rounds import matrix_bytes
 
         return means + max(piece, matrix_bytes(count, columns))
-    return means + max(piece, 2 * numbers + _LISTS * count)
+    half = 2 * count * -(-columns // _HALF_COLUMNS) * _HALF_COLUMNS
+    return means + max(piece, half + _LISTS * count)
 
 
 def _largest_buffer(algorithm: str, count: int) -> int:
