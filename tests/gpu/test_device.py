@@ -36,7 +36,9 @@ def test_an_array_on_a_gpu_is_found_without_its_library():
 
 
 @pytest.mark.parametrize("device", ["gpu", "mps", "cuda:", "cuda:x", "cuda1", 0, 1.5, ("cuda", 1)])
-@pytest.mark.parametrize("take", [lambda d: sb.linkage(np.eye(3), device=d), lambda d: sb.Betula(device=d).fit(np.eye(3))])
+@pytest.mark.parametrize(
+    "take", [lambda d: sb.linkage(np.eye(3), device=d), lambda d: sb.Betula(device=d).fit(np.eye(3))]
+)
 def test_an_unknown_device_is_refused(device, take):
     with pytest.raises(ValueError, match=r"device=.*: must be None, 'cpu', 'cuda' or a GPU by number, as 'cuda:1'"):
         take(device)
@@ -76,7 +78,9 @@ def test_gpus_are_chosen_by_number_and_by_what_they_hold(monkeypatch):
     ]:
         assert chosen_device(device, X) == torch.device("cuda", number)
     assert chosen_device(torch.device("cpu"), OnGpu()) is None
-    with pytest.raises(ValueError, match="device='cuda:2' needs a GPU of that number, but there are 2, numbered from 0"):
+    with pytest.raises(
+        ValueError, match="device='cuda:2' needs a GPU of that number, but there are 2, numbered from 0"
+    ):
         chosen_device("cuda:2")
 
 

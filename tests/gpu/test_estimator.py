@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+pytest.importorskip("torch", reason="torch is not installed")
+
 import silverbirch as sb
 from models import points
 from silverbirch.gpu.nearest import NearestOnDevice
@@ -16,7 +18,9 @@ def searched(monkeypatch):
     """The numbers of rows whose nearest leaf was found on the GPU."""
     rows = []
     find = NearestOnDevice.nearest
-    monkeypatch.setattr(NearestOnDevice, "nearest", lambda self, X, report=None: rows.append(len(X)) or find(self, X, report))
+    monkeypatch.setattr(
+        NearestOnDevice, "nearest", lambda self, X, report=None: rows.append(len(X)) or find(self, X, report)
+    )
     return rows
 
 

@@ -9,6 +9,8 @@ import pytest
 from scipy import sparse
 from scipy.cluster.hierarchy import ClusterWarning
 
+pytest.importorskip("torch", reason="torch is not installed")
+
 import silverbirch as sb
 from silverbirch.gpu import memory
 
@@ -167,7 +169,9 @@ def test_what_is_computed_on_the_cpu_only_says_so(gpu, rows, options, message):
 
 def test_too_little_memory_is_refused_with_the_numbers_before_it_is_taken(gpu, monkeypatch):
     monkeypatch.setattr(memory, "free_bytes", lambda device: 20_000)
-    with pytest.raises(sb.MemoryLimitError, match=r"ward linkage of 150 objects of 6 columns needs \d+ kB .* and 20 kB"):
+    with pytest.raises(
+        sb.MemoryLimitError, match=r"ward linkage of 150 objects of 6 columns needs \d+ kB .* and 20 kB"
+    ):
         sb.linkage(POINTS, "ward", device="cuda")
 
 

@@ -38,7 +38,9 @@ def test_few_objects_need_no_large_buffer(monkeypatch):
 
 @pytest.mark.parametrize("algorithm", ["rounds", "greedy", "single", "matrix"])
 def test_the_error_says_what_would_fit(monkeypatch, algorithm):
-    with pytest.raises(sb.MemoryLimitError, match=r"memory on cuda:0 and 3 GB are free: .*CFTree.*device='cpu'") as error:
+    with pytest.raises(
+        sb.MemoryLimitError, match=r"memory on cuda:0 and 3 GB are free: .*CFTree.*device='cpu'"
+    ) as error:
         buffer(monkeypatch, 3 * GB, algorithm)
     fitting = int(re.search(r"([\d,]+) objects of 384 columns fit", str(error.value))[1].replace(",", ""))
     assert 0 < fitting < 1_000_000
