@@ -9,7 +9,7 @@ from .. import _core
 from ..checks import Floats, refused_value
 from ..directions import no_direction
 from ..progress import Report
-from .memory import buffer_bytes, free_bytes
+from .memory import buffer_bytes, clusters_on_a_matrix, free_bytes
 from .objects import Objects, prepare
 from .rows import Rows
 
@@ -69,7 +69,8 @@ def _run(algorithm: str, objects: Objects, linkage: str, buffer: int) -> dict[st
     if algorithm == "rounds":
         from .rounds import cluster_by_rounds
 
-        return cluster_by_rounds(objects, linkage, buffer_bytes=buffer)
+        few = clusters_on_a_matrix(*objects.mean.shape, objects.mean.device)
+        return cluster_by_rounds(objects, linkage, buffer_bytes=buffer, matrix_from=few)
     if algorithm == "matrix":
         from .matrix import cluster_by_matrix
 
