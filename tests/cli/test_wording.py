@@ -33,6 +33,7 @@ NOT_OF_COMMANDS = {
     "lightest": "CFTree.decay",
     "forget": "partial_fit",
     "progress": "a terminal shows it",
+    "device": "the command line computes on the CPU",
     "chunk_rows": "--max-memory decides",
     "random_state": "Dendrogram.suggest",
     "n_draws": "Dendrogram.suggest",

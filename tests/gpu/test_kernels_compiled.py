@@ -11,8 +11,9 @@ import subprocess
 
 import pytest
 
-triton = pytest.importorskip("triton", reason="triton is not installed")
+pytest.importorskip("triton", reason="triton is not installed")
 
+import triton
 from triton import language as tl
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
@@ -23,10 +24,16 @@ from silverbirch.gpu import kernels
 TENSOR_CORES = {90: r"wgmma\.mma_async", 80: r"mma\.sync"}  # instructions of Hopper and of Ampere
 NOT_YET = {"candidates", "describe", "greedy", "group_minima", "matrix", "merge", "settle", "thresholds"}
 
-MODULES = [
-    importlib.import_module(f"{kernels.__name__}.{module.name}") for module in pkgutil.iter_modules(kernels.__path__)
-]
-WITH_COMPILATIONS = [module for module in MODULES if hasattr(module, "compilations")]
+MODULES = {
+    module.name: importlib.import_module(f"{kernels.__name__}.{module.name}")
+    for module in pkgutil.iter_modules(kernels.__path__)
+}
+COMPILATIONS = {
+    f"{name}-{made[0]}": made
+    for name, module in MODULES.items()
+    if hasattr(module, "compilations")
+    for made in module.compilations()
+}
 
 
 @triton.jit
@@ -68,20 +75,13 @@ def test_tensor_cores_and_spills_are_noticed(capability, tmp_path):
 
 
 def test_every_module_says_how_its_kernels_are_compiled():
-    assert {module.__name__.rpartition(".")[2] for module in MODULES if module not in WITH_COMPILATIONS} == NOT_YET
+    assert {name for name, module in MODULES.items() if not hasattr(module, "compilations")} == NOT_YET
 
 
 @pytest.mark.parametrize("capability", TENSOR_CORES)
-@pytest.mark.parametrize(
-    "compilation",
-    [
-        pytest.param(made, id=f"{module.__name__.rpartition('.')[2]}-{made[0]}")
-        for module in WITH_COMPILATIONS
-        for made in module.compilations()
-    ],
-)
-def test_kernels_spill_nothing_and_use_tensor_cores(compilation, capability, tmp_path):
-    _, kernel, signature, constants, options, with_tensor_cores = compilation
+@pytest.mark.parametrize("name", COMPILATIONS)
+def test_kernels_spill_nothing_and_use_tensor_cores(name, capability, tmp_path):
+    _, kernel, signature, constants, options, with_tensor_cores = COMPILATIONS[name]
     program = compiled(kernel, signature, constants, options, capability)
     assert spilled_bytes(program, tmp_path) == 0
     assert uses_tensor_cores(program, capability) >= with_tensor_cores

@@ -8,6 +8,7 @@ pytest.importorskip("torch", reason="torch is not installed")
 
 import silverbirch as sb
 from silverbirch.gpu import memory
+from silverbirch.gpu.matrix_rounds import matrix_bytes
 
 GB = 10**9
 
@@ -34,6 +35,18 @@ def test_the_buffer_shrinks_before_the_clustering_is_refused(monkeypatch, algori
 
 def test_few_objects_need_no_large_buffer(monkeypatch):
     assert buffer(monkeypatch, 10**12, count=1000) == 4 * 1000 * 1000
+
+
+def test_rounds_end_on_a_matrix_that_fits_beside_the_rows(monkeypatch):
+    def clusters(free, count=1_000_000):
+        monkeypatch.setattr(memory, "free_bytes", lambda device: free)
+        return memory.clusters_on_a_matrix(count, 384, "cuda:0")
+
+    assert clusters(10**12) == memory.MOST_ON_A_MATRIX
+    kept = 1_000_000 * (2 * 384 + 128)
+    assert matrix_bytes(4 * clusters(kept + GB), 384) <= GB < matrix_bytes(8 * clusters(kept + GB), 384)
+    assert clusters(kept + memory.LEAST_BUFFER) >= 512
+    assert clusters(20_000_000, count=100) == memory.MOST_ON_A_MATRIX
 
 
 @pytest.mark.parametrize("algorithm", ["rounds", "greedy", "single", "matrix"])

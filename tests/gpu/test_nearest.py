@@ -6,7 +6,9 @@ import pickle
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch", reason="torch is not installed")
+pytest.importorskip("torch", reason="torch is not installed")
+
+import torch
 
 from silverbirch import _core
 from silverbirch.gpu import nearest

@@ -41,12 +41,19 @@ class Converted:
 class Tensor(Exported):
     """What torch does: no conversion of gradients, of bfloat16 or from a GPU."""
 
-    def __init__(self, array, *, dtype="torch.float64", requires_grad=False, device="cpu"):
+    def __init__(self, array, *, dtype="torch.float64", requires_grad=False, device="cpu", kind=2):
         super().__init__(array)
+        self._kind = kind
         self.dtype, self.requires_grad, self.device, self.shape = dtype, requires_grad, device, array.shape
 
     def detach(self):
-        return type(self)(self._array, dtype=self.dtype, device=self.device)
+        return type(self)(self._array, dtype=self.dtype, device=self.device, kind=self._kind)
+
+    def cpu(self):
+        return Tensor(self._array, dtype=self.dtype)
+
+    def __getitem__(self, at):
+        return Tensor(self._array[at], dtype=self.dtype, device=self.device)
 
     def float(self):
         return Tensor(self._array.astype(np.float32), dtype="torch.float32", device=self.device)
@@ -61,7 +68,7 @@ class Tensor(Exported):
         return np.asarray(self._array, dtype=dtype)
 
     def __dlpack_device__(self):
-        return (1, 0) if self.device == "cpu" else (2, 0)
+        return (1, 0) if self.device == "cpu" else (self._kind, 0)
 
 
 ARRAYS = {
@@ -93,10 +100,23 @@ def test_an_exported_array_is_not_copied():
     assert np.shares_memory(chunk.rows, X)
 
 
-@pytest.mark.parametrize("take", [sb.Betula().fit, sb.CFTree().insert, sb.read_chunks])
-def test_a_tensor_on_a_gpu_says_how_to_bring_it_to_main_memory(take):
-    with pytest.raises(TypeError, match=r"X is a Tensor on cuda:0: .*main memory; pass X.cpu\(\)"):
-        take(Tensor(points(), device="cuda:0"))
+def test_rows_on_a_gpu_are_copied_to_main_memory_for_a_tree():
+    X, rows = points(), Tensor(points(), device="cuda:0")
+    assert sb.CFTree(max_leaves=40).insert(rows).features == sb.CFTree(max_leaves=40).insert(X).features
+    expected, model = sb.Betula(4, max_leaves=40).fit(X), sb.Betula(4, max_leaves=40, device="cpu").fit(rows)
+    np.testing.assert_array_equal(model.labels_, expected.labels_)
+    np.testing.assert_array_equal(model.predict(rows), expected.labels_)
+    np.testing.assert_array_equal(model.transform(rows), expected.transform(X))
+
+
+@pytest.mark.parametrize(("kind", "device"), [(2, "cuda:0"), (8, "mps:0")])
+def test_rows_of_chunks_and_of_other_devices_say_how_to_bring_them_to_main_memory(kind, device):
+    rows = Tensor(points(), device=device, kind=kind)
+    with pytest.raises(TypeError, match=rf"X is a Tensor on {device}: .*main memory; pass X.cpu\(\)"):
+        sb.read_chunks(rows)
+    if kind != 2:
+        with pytest.raises(TypeError, match=rf"X is a Tensor on {device}: .*main memory; pass X.cpu\(\)"):
+            sb.CFTree().insert(rows)
 
 
 def test_other_errors_of_a_library_stay_as_they_are():

@@ -9,7 +9,8 @@ from .. import _core
 from ..checks import Floats, refused_value
 from ..directions import no_direction
 from ..progress import Report
-from .memory import buffer_bytes, free_bytes
+from .device import kernels_on
+from .memory import buffer_bytes, clusters_on_a_matrix, free_bytes
 from .objects import Objects, prepare
 from .rows import Rows
 
@@ -56,9 +57,10 @@ def cluster(
     task = f"{linkage} linkage of {count:,} objects of {columns} columns"
     buffer = buffer_bytes(task, algorithm, count, columns, device)
     spread = sse if squares and linkage in _OF_SQUARES else None  # the other linkages use means and weights alone
-    objects = prepare(Rows(array, device, direction), weight, spread)
-    objects.merges.report = report
-    counts = _run(algorithm, objects, linkage, buffer) if len(objects) > 1 else {}
+    with kernels_on(device):
+        objects = prepare(Rows(array, device, direction), weight, spread)
+        objects.merges.report = report
+        counts = _run(algorithm, objects, linkage, buffer) if len(objects) > 1 else {}
     logger.info(
         "%s: %s", task, ", ".join(f"{name} {number:,}" for name, number in counts.items()) or "nothing to search"
     )
@@ -69,7 +71,8 @@ def _run(algorithm: str, objects: Objects, linkage: str, buffer: int) -> dict[st
     if algorithm == "rounds":
         from .rounds import cluster_by_rounds
 
-        return cluster_by_rounds(objects, linkage, buffer_bytes=buffer)
+        few = clusters_on_a_matrix(len(objects), objects.mean.shape[1], objects.mean.device)
+        return cluster_by_rounds(objects, linkage, buffer_bytes=buffer, matrix_from=few)
     if algorithm == "matrix":
         from .matrix import cluster_by_matrix
 

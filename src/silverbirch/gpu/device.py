@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -58,6 +59,13 @@ def _gpu(name: str, what_needs: str, remedy: str) -> torch.device:
     if number >= count:
         raise ValueError(f"{what_needs} a GPU of that number, but there are {count}, numbered from 0")
     return torch.device("cuda", number)
+
+
+def kernels_on(device: torch.device) -> AbstractContextManager[None]:
+    """Within the block, kernels of Triton start on the device, not on the one that is current in the program."""
+    import torch
+
+    return torch.cuda.device(device) if device.type == "cuda" else nullcontext()
 
 
 def as_tensor(X: Any) -> Tensor:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ..checks import bytes_text
 from ..errors import MemoryLimitError
 from ..machine import free_memory
+from .matrix_rounds import matrix_bytes
 
 if TYPE_CHECKING:
     import torch
@@ -18,6 +19,7 @@ LARGEST_BUFFER, LEAST_BUFFER = 4 << 30, 256 << 20
 # For each object beside its mean: neighbours (two lists of 16, a float64 or int64 each), and the state and the merges.
 _LISTS, _STATE = 2 * 16 * 4, 240
 _HALF_COLUMNS = 64  # rows of float16 numbers are filled up to a multiple of so many
+MOST_ON_A_MATRIX = 8192
 _PIECE = 1 << 26  # numbers that are converted at a time, in several float64 arrays
 _ARRAYS_OF_PIECE = 4
 
@@ -40,11 +42,25 @@ def needed_bytes(algorithm: str, count: int, columns: int) -> int:
     piece = _ARRAYS_OF_PIECE * 8 * min(_PIECE, numbers)
     means = 8 * numbers + _STATE * count
     if algorithm == "matrix":
-        from .matrix_rounds import matrix_bytes
-
         return means + max(piece, matrix_bytes(count, columns))
-    half = 2 * count * -(-columns // _HALF_COLUMNS) * _HALF_COLUMNS
-    return means + max(piece, half + _LISTS * count)
+    return means + max(piece, _searched_bytes(count, columns))
+
+
+def _searched_bytes(count: int, columns: int) -> int:
+    """What the search of neighbours keeps: float16 rows and lists."""
+    return 2 * count * -(-columns // _HALF_COLUMNS) * _HALF_COLUMNS + _LISTS * count
+
+
+def clusters_on_a_matrix(count: int, columns: int, device: torch.device) -> int:
+    """From how many clusters on rounds may go on with a matrix; where few merge in a round, with four times as many.
+
+    The means of `count` objects are on the device already.
+    """
+    left = free_bytes(device) - _searched_bytes(count, columns)
+    clusters = MOST_ON_A_MATRIX
+    while clusters > 1 and matrix_bytes(min(count, 4 * clusters), columns) > left:
+        clusters //= 2
+    return clusters
 
 
 def _largest_buffer(algorithm: str, count: int) -> int:
