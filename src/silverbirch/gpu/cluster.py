@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from .. import _core
@@ -31,6 +33,7 @@ ALGORITHMS = {
 _OF_SQUARES = ("average", "weighted")
 _WITH_INVERSIONS = ("centroid", "median")
 _PIECE = 1 << 24  # the numbers that are checked at a time
+_WORTH_PINNING = 1 << 24  # bytes
 
 logger = logging.getLogger("silverbirch")
 
@@ -89,7 +92,29 @@ def _run(algorithm: str, objects: Objects, linkage: str, buffer: int) -> dict[st
 def uploaded(array: Tensor, device: torch.device) -> Tensor:
     """The rows on the device, if there is memory for them twice more; else as they are, to be read in pieces."""
     size = array.numel() * array.element_size()
-    return array.to(device) if 12 * array.numel() + size < free_bytes(device) else array
+    if 12 * array.numel() + size >= free_bytes(device):
+        return array
+    with _pinned(array, device):
+        return array.to(device)
+
+
+@contextmanager
+def _pinned(array: Tensor, device: torch.device) -> Iterator[None]:
+    """Within the block the device reads the array from main memory without a copy of the driver's, which takes a fifth of
+    the time."""
+    import torch
+
+    size = array.numel() * array.element_size()
+    if device.type != "cuda" or array.is_cuda or not array.is_contiguous() or size < _WORTH_PINNING:
+        yield
+        return
+    runtime = torch.cuda.cudart()
+    done = int(runtime.cudaHostRegister(array.data_ptr(), size, 0)) == 0  # memory that cannot be pinned is copied as it is
+    try:
+        yield
+    finally:
+        if done:
+            runtime.cudaHostUnregister(array.data_ptr())
 
 
 def check_values(rows: Rows, name: str) -> None:

@@ -22,9 +22,11 @@ from .plain import settle_measured
 if TYPE_CHECKING:
     from torch import Tensor
 
-# Tiles of the product kernel: those without weights have room for more columns. An A100 has less shared memory.
+# Tiles of the product kernel: those without weights have room for more columns on Hopper. Before Hopper the result of a
+# product is spread over the registers of twice as many warps.
 _WEIGHTED = {"BM": 128, "BN": 128, "STAGES": 3, "num_warps": 4}
-_UNWEIGHTED = {"BM": 128, "BN": 256, "STAGES": 4, "num_warps": 8}
+_UNWEIGHTED = {"BM": 128, "BN": 256, "STAGES": 3, "num_warps": 8}
+_BEFORE_HOPPER = {"BM": 64, "BN": 128, "STAGES": 3, "num_warps": 8}
 _FEW_QUERIES = 2048
 _PROGRAMS = 132 * 16  # of kernels that divide their work themselves
 _ENTRIES = 16  # that a program measures
@@ -53,7 +55,9 @@ def describe(clusters: Clusters, shrink: float) -> Tensor:
 def minima(clusters: Clusters, queries: Tensor, weighted: bool, parts: int) -> tuple[Tensor, Tensor]:
     c = clusters
     count = len(queries)
-    plan = _WEIGHTED if weighted or count < _FEW_QUERIES or not _has_room(c.mean) else _UNWEIGHTED
+    plan = _WEIGHTED if weighted or count < _FEW_QUERIES else _UNWEIGHTED
+    if _capability(c.mean) < 90:
+        plan = _BEFORE_HOPPER
     rows = c.half if count == c.padded else c.half[queries]
     tiles = c.padded // plan["BN"]
     row_tiles = triton.cdiv(count, plan["BM"])
@@ -72,8 +76,10 @@ def minima(clusters: Clusters, queries: Tensor, weighted: bool, parts: int) -> t
     return bounds, least
 
 
-def _has_room(tensor: Tensor) -> bool:
-    return not tensor.is_cuda or torch.cuda.get_device_capability(tensor.device)[0] >= 9
+def _capability(tensor: Tensor) -> int:
+    """90 for Hopper; Triton's interpreter does not care."""
+    major, minor = torch.cuda.get_device_capability(tensor.device) if tensor.is_cuda else (9, 0)
+    return 10 * major + minor
 
 
 def thresholds(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _ALIGNED = 16  # numbers: rows begin at multiples of 128 bytes
 _BUFFER = 1 << 27  # the numbers that are moved or compared at a time
-_TILE, _STEP = 128, 4  # rows and columns of what the kernel of the distances reads at a time
+_TILE, _STEP = 128, 8  # rows and columns of what the kernel of the distances reads at a time
 _SCAN, _REPEATS = 1024, 4  # columns of a row that a program scans at a time, and how often
 _FEW = 1 << 24  # numbers: scanning them takes about as long as the other work of a small round
 _PER_PAIR = 4  # rows that are scanned for a pair that merges, even if that is more
@@ -165,7 +165,7 @@ def _measure_in_kernel(objects: Objects, matrix: Tensor, linkage: str, roots: bo
     grid = (tiles * (tiles + 1),)
     kernels.distances[grid](
         by_tile, objects.weight, objects.sse / objects.weight, matrix, count, steps, _stride(count),
-        LINKAGE=linkage, ROOT=roots, TILE=_TILE, STEP=_STEP, num_warps=8, maxnreg=128,
+        LINKAGE=linkage, ROOT=roots, TILE=_TILE, STEP=_STEP, num_warps=8,
     )  # fmt: skip
 
 

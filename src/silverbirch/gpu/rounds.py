@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _COMPACT_BELOW = 0.85  # the share of the slots that hold clusters
-_SEARCH_ALL_BELOW = 0.02  # the share of the clusters that merge in a round
+_SEARCH_ALL_BELOW = 0.004  # the share of the clusters that merge in a round
 _ON_A_MATRIX = 8192  # clusters at the end
 _CHAINING = 0.002  # the share of the clusters that merge in a round, so few that a matrix is faster
 
