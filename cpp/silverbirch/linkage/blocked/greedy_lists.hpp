@@ -53,6 +53,8 @@ class GreedyLists {
     return {nearest.id, nearest.exact, nearest.distance};
   }
 
+  void drop_front(ClusterId of) { lists_[of].entries.pop_back(); }
+
   // Replaces the bound of the nearest entry by its distance.
   void measure_front(ClusterId of) {
     Entry nearest = lists_[of].entries.back();
