@@ -71,7 +71,8 @@ class ExactSearch {
 
   template <class Take>
   void some(const std::vector<ClusterId>& queries, Take take) const {
-    hand_over(queries, shortlists_of(clusters_, form_, queries, candidates_, threads_, poll_, nullptr, component_), take);
+    hand_over(queries, shortlists_of(clusters_, form_, queries, candidates_, threads_, poll_, nullptr, component_),
+              take);
   }
 
   // Also calls offer(id, {query, …}) for every cluster that may be nearer to a query than reach(id), all calls for one
@@ -109,7 +110,8 @@ class ExactSearch {
         for (std::size_t panel = first; panel < last; ++panel)
           pack.sweep(panel, cuts.data(), kNoCuts.cuts, [&](std::size_t q, std::size_t lane, float bound) {
             const ClusterId id = clusters_.id_at(panel * kPanelLanes + lane);
-            if (id != kNoCluster && apart(id, some[q])) near[q * pass.sections() + section].push_back({id, false, in_true_units(bound)});
+            if (id != kNoCluster && apart(id, some[q]))
+              near[q * pass.sections() + section].push_back({id, false, in_true_units(bound)});
           });
       });
       each(some.size(), 1, [&](std::size_t q, std::size_t) {

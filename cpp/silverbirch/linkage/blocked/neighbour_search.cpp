@@ -89,8 +89,8 @@ SectionedPasses::SectionedPasses(ClusterPanels& clusters, FilterForm form, const
 }
 
 SectionedShortlists shortlists_of(ClusterPanels& clusters, FilterForm form, const std::vector<ClusterId>& queries,
-                                  std::size_t keep, std::size_t threads, const Progress& progress,
-                                  const Offers* offers, const ClusterId* component) {
+                                  std::size_t keep, std::size_t threads, const Progress& progress, const Offers* offers,
+                                  const ClusterId* component) {
   const SectionedPasses passes(clusters, form, queries, threads, progress);
   SectionedShortlists lists{keep, kQueriesAPass, passes.sections(), {}};
   lists.found.resize(passes.tasks(), Shortlists(0, keep));

@@ -1,7 +1,7 @@
 // A minimum spanning tree by Kruskal's algorithm [1956, "On the shortest spanning subtree of a graph and the traveling
-// salesman problem"], which takes the pairs from a lazy heap: each point offers the first entry of its list, or else its
-// reach (greedy_lists.hpp). Entries within the point's own component are dropped. When a reach comes to the top, its
-// point searches among the other components, together with those that will be next.
+// salesman problem"], which takes the pairs from a lazy heap: each point offers the first entry of its list, or else
+// its reach (greedy_lists.hpp). Entries within the point's own component are dropped. When a reach comes to the top,
+// its point searches among the other components, together with those that will be next.
 //
 // Of each pair of points in different components, it is enough that one covers the other. So the points of a component
 // that holds more than half of all need not search: there is only one such component, and the others reach it.
@@ -84,9 +84,8 @@ class BlockedSingle {
   };
 
   auto take() {
-    return [this](ClusterId id, std::vector<Bounded>& candidates, double reach) {
-      lists_.assign(id, candidates, reach);
-    };
+    return
+        [this](ClusterId id, std::vector<Bounded>& candidates, double reach) { lists_.assign(id, candidates, reach); };
   }
 
   void first_search() {
@@ -146,7 +145,8 @@ class BlockedSingle {
     progress_(edges_.size(), means_.size - 1);
   }
 
-  // The distances of the edges are computed by the same order of additions as in the other algorithms for single linkage.
+  // The distances of the edges are computed by the same order of additions as in the other algorithms for single
+  // linkage.
   Merges in_order() {
     parallel_for(edges_.size(), 256, threads_, no_progress, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {

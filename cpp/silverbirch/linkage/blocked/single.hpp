@@ -7,8 +7,8 @@
 
 namespace silverbirch {
 
-// Single linkage of the means. Heights are squared distances. The result depends neither on the number of threads nor on
-// the instruction set.
+// Single linkage of the means. Heights are squared distances. The result depends neither on the number of threads nor
+// on the instruction set.
 Merges cluster_blocked_single(const FeaturesView& points, std::size_t threads, const Progress& progress);
 
 }  // namespace silverbirch
