@@ -268,8 +268,10 @@ def test_few_points_are_clustered(method, algorithm, n):
     assert_allclose(fast(X, method, algorithm), scipys(X, method) if n > 1 else np.empty((0, 4)), rtol=1e-12)
 
 
-@pytest.mark.parametrize("algorithm", ["blocked", "heap"])
-@pytest.mark.parametrize("method", ["single", "complete", "average", "minimax"])
+@pytest.mark.parametrize(
+    ("method", "algorithm"),
+    [*((m, a) for m in ["complete", "average", "minimax"] for a in ["blocked", "heap"]), ("single", "heap")],
+)
 def test_linkages_it_cannot_do_are_refused(method, algorithm):
     with pytest.raises(ValueError, match=f"algorithm='{algorithm}' does not compute '{method}' linkage of points"):
         sb.linkage(random_points(5), method, algorithm=algorithm)
@@ -285,6 +287,26 @@ def test_distances_are_refused(method, algorithm):
 def test_rounds_are_refused_where_they_would_not_be_greedy():
     with pytest.raises(ValueError, match="'rounds' does not compute 'centroid' linkage"):
         sb.linkage(random_points(5), "centroid", algorithm="rounds")
+
+
+# Lists that outlive many merges
+
+
+@pytest.mark.parametrize("method", ["centroid", "median"])
+@pytest.mark.parametrize("n_jobs", [1, 3])
+@pytest.mark.parametrize(
+    "X",
+    [
+        random_points(2500, 64),  # one cluster grows, nearer to each other than its parents were
+        clustered(2500, 48, 0.3),
+        clustered(2500, 48, 1e-4),
+        np.cumsum(np.random.default_rng(0).normal(size=(2000, 40)), axis=0),
+    ],
+    ids=["inversions", "groups", "tight groups", "a chain"],
+)
+def test_greedy_merges_through_lists_are_those_of_the_generic_algorithm(method, n_jobs, X):
+    Z = sb.linkage(X, method, algorithm="blocked", n_jobs=n_jobs)
+    assert_allclose(Z, sb.linkage(X, method, algorithm="generic"), rtol=1e-9)
 
 
 # Enough rows for the index to be swept and ordered anew many times, and for threads to be started
@@ -344,20 +366,38 @@ def test_grids_of_many_rows_merge_at_equal_heights(method):
 # Single linkage
 
 
+@pytest.mark.parametrize("algorithm", ["boruvka", "blocked"])
 @given(shape=st.tuples(st.integers(2, 300), st.integers(1, 32)), seed=st.integers(0, 2**32 - 1), single=st.booleans())
 @few
-def test_boruvka_gives_scipys_tree(shape, seed, single):
+def test_a_spanning_tree_gives_scipys_tree(algorithm, shape, seed, single):
     X = np.random.default_rng(seed).normal(size=shape).astype(np.float32 if single else np.float64)
     expected = hierarchy.linkage(X.astype(np.float64), "single")
-    assert_same_tree(sb.linkage(X, "single", algorithm="boruvka"), expected, rtol=1e-12)
+    assert_same_tree(sb.linkage(X, "single", algorithm=algorithm), expected, rtol=1e-12)
 
 
+WIDE = {
+    # Lists of sixteen neighbours are used up within a group, and most points are never in the majority.
+    "groups far apart": clustered(2000, 64, 1e-3),
+    "a crowd and a few": np.vstack([random_points(1500, 48), 5 + 3 * random_points(300, 48)]),
+    "a chain": np.cumsum(np.random.default_rng(0).normal(size=(1500, 32)), axis=0),
+}
+
+
+@pytest.mark.parametrize("name", WIDE)
+def test_blocked_single_linkage_gives_the_heights_of_prim(name):
+    Z = sb.linkage(WIDE[name], "single", algorithm="blocked", n_jobs=2)
+    assert_same_tree(Z, sb.linkage(WIDE[name], "single", algorithm="mst"), rtol=1e-14)
+
+
+@pytest.mark.parametrize("algorithm", ["boruvka", "blocked"])
 @pytest.mark.parametrize("name", SAME_BITS)
-def test_boruvka_gives_the_heights_of_prim_and_the_same_bits_everywhere(name, restored_instruction_set):
+def test_a_spanning_tree_gives_the_heights_of_prim_and_the_same_bits_everywhere(
+    algorithm, name, restored_instruction_set
+):
     X, results = SAME_BITS[name], set()
     for instruction_set in _core.supported_instruction_sets():
         _core.use_instruction_set(instruction_set)
-        results |= {sb.linkage(X, "single", algorithm="boruvka", n_jobs=n_jobs).tobytes() for n_jobs in (1, 2, 3)}
+        results |= {sb.linkage(X, "single", algorithm=algorithm, n_jobs=n_jobs).tobytes() for n_jobs in (1, 2, 3)}
     assert len(results) == 1
     Z = np.frombuffer(results.pop()).reshape(-1, 4)
     assert_array_equal(Z[:, 2], sb.linkage(X, "single", algorithm="mst")[:, 2])

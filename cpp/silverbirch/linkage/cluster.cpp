@@ -11,6 +11,7 @@
 #include "silverbirch/features/block_kernels.hpp"
 #include "silverbirch/linkage/blocked/greedy.hpp"
 #include "silverbirch/linkage/blocked/rounds.hpp"
+#include "silverbirch/linkage/blocked/single.hpp"
 #include "silverbirch/linkage/indexed/indexed.hpp"
 #include "silverbirch/linkage/points/points.hpp"
 #include "silverbirch/linkage/reference/agnes.hpp"
@@ -53,8 +54,8 @@ bool suits(Algorithm algorithm, const Problem& problem) {
     case Algorithm::boruvka: return minimum && given == Given::points;
     case Algorithm::mst: return minimum && given != Given::features;
     case Algorithm::rounds: return given == Given::points ? linkage.by_members() : features && linkage.reducible;
-    case Algorithm::heap:
-    case Algorithm::blocked: return features;
+    case Algorithm::heap: return features;
+    case Algorithm::blocked: return features || (minimum && given == Given::points);
     default: return true;
   }
 }
@@ -219,6 +220,8 @@ Merges cluster_points(const FeaturesView& points, const Linkage& linkage, const 
   made_index.reset();
   made_members.reset();
 
+  if (algorithm == Algorithm::blocked) 
+    return in_roots(cluster_blocked_single(points, options.threads, progress), options.threads);
   if (algorithm == Algorithm::mst) {
     const FeatureSpace space(points, CfDistance::centroid, linkage.vote);
     const auto distances_from = [&](std::size_t object, double* row) { space.distances_from(object, row); };

@@ -58,6 +58,9 @@ class ExactSearch {
     return true;
   }
 
+  // From now on, clusters of the same component do not find each other. `component` has an entry for each cluster.
+  void separate(const ClusterId* component) { component_ = component; }
+
   // `queries` are all clusters, in the order of their slots. Candidates beyond `within` are not needed.
   template <class Take>
   void all(const std::vector<ClusterId>& queries, double within, Take take) const {
@@ -68,7 +71,8 @@ class ExactSearch {
 
   template <class Take>
   void some(const std::vector<ClusterId>& queries, Take take) const {
-    hand_over(queries, shortlists_of(clusters_, form_, queries, candidates_, threads_, poll_), take);
+    hand_over(queries, shortlists_of(clusters_, form_, queries, candidates_, threads_, poll_, nullptr, component_),
+              take);
   }
 
   // Also calls offer(id, {query, …}) for every cluster that may be nearer to a query than reach(id), all calls for one
@@ -106,7 +110,8 @@ class ExactSearch {
         for (std::size_t panel = first; panel < last; ++panel)
           pack.sweep(panel, cuts.data(), kNoCuts.cuts, [&](std::size_t q, std::size_t lane, float bound) {
             const ClusterId id = clusters_.id_at(panel * kPanelLanes + lane);
-            if (id != some[q]) near[q * pass.sections() + section].push_back({id, false, in_true_units(bound)});
+            if (id != kNoCluster && apart(id, some[q]))
+              near[q * pass.sections() + section].push_back({id, false, in_true_units(bound)});
           });
       });
       each(some.size(), 1, [&](std::size_t q, std::size_t) {
@@ -140,6 +145,8 @@ class ExactSearch {
     });
   }
 
+  bool apart(ClusterId a, ClusterId b) const { return component_ ? component_[a] != component_[b] : a != b; }
+
   double in_true_units(float bound) const { return static_cast<double>(bound) * clusters_.bound_unit(); }
 
   // A cut slightly above `distance`, so that clusters exactly as near stay below it.
@@ -150,6 +157,7 @@ class ExactSearch {
   ClusterPanels& clusters_;
   std::size_t keep_, candidates_, threads_;
   FilterForm form_;
+  const ClusterId* component_ = nullptr;
   const Progress poll_;
 };
 

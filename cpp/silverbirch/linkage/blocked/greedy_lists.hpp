@@ -42,16 +42,18 @@ class GreedyLists {
         from_a_(clusters.objects(), kNotListed) {}
 
   bool exists(ClusterId id) const { return formed_at_[id] != kMerged; }
-  double reach(ClusterId of) const { return lists_[of].reach; }
+  double reach(ClusterId of) const { return lists_[of].reach.distance; }
 
   // The nearest entry, or the reach of an empty list, with kNoCluster.
   Bounded front(ClusterId of) {
     List& list = lists_[of];
     while (!list.entries.empty() && !exists(list.entries.back())) list.entries.pop_back();
-    if (list.entries.empty()) return {kNoCluster, false, list.reach};
+    if (list.entries.empty()) return {kNoCluster, false, list.reach.distance};
     const Entry& nearest = list.entries.back();
     return {nearest.id, nearest.exact, nearest.distance};
   }
+
+  void drop_front(ClusterId of) { lists_[of].entries.pop_back(); }
 
   // Replaces the bound of the nearest entry by its distance.
   void measure_front(ClusterId of) {
@@ -65,7 +67,7 @@ class GreedyLists {
   // search closely. `assign` and `offer` may be called for different clusters on different threads.
   bool assign(ClusterId of, std::vector<Bounded>& candidates, double reach) {
     List& list = lists_[of];
-    list.reach = proven(reach);
+    list.reach = {0, proven(reach)};
     list.entries.clear();
     std::sort(candidates.begin(), candidates.end(),
               [](const Bounded& x, const Bounded& y) { return x.distance < y.distance; });
@@ -74,11 +76,11 @@ class GreedyLists {
       Entry entry = listed(candidate);
       if (entry.distance <= nearest) entry = measured(of, entry);
       if (entry.exact) nearest = std::min(nearest, entry.distance);
-      if (entry.distance < list.reach) list.entries.push_back(entry);
+      if (entry.nearest() < list.reach) list.entries.push_back(entry);
     }
     std::sort(list.entries.begin(), list.entries.end(), farther);
     shorten(list);
-    if (list.entries.empty()) list.reach = nearest;
+    if (list.entries.empty()) list.reach.distance = nearest;
     return !list.entries.empty();
   }
 
@@ -102,7 +104,7 @@ class GreedyLists {
     List &from = lists_[a], &into = lists_[b];
     merge(a, b);  // makes the entries of the two void
     const JoinedBound joined = joined_bound(pair);
-    const double reach = joined(from.reach, into.reach);
+    const double far_a = from.reach.distance, far_b = into.reach.distance, reach = joined(far_a, far_b);
     std::vector<Entry> entries;
     const auto add = [&](const Entry& entry, double from_a, double from_b) {
       const double bound = joined(from_a, from_b);
@@ -111,13 +113,13 @@ class GreedyLists {
     for (List* list : {&from, &into})
       std::erase_if(list->entries, [&](const Entry& entry) { return !exists(entry) || is_recent_[entry.id]; });
     for (const Entry& entry : from.entries) from_a_[entry.id] = entry.distance;
-    for (const Entry& entry : into.entries) add(entry, std::min(from_a_[entry.id], from.reach), entry.distance);
+    for (const Entry& entry : into.entries) add(entry, std::min(from_a_[entry.id], far_a), entry.distance);
     for (const Entry& entry : into.entries) from_a_[entry.id] = kNotListed;
     for (const Entry& entry : from.entries)
-      if (std::exchange(from_a_[entry.id], kNotListed) != kNotListed) add(entry, entry.distance, into.reach);
+      if (std::exchange(from_a_[entry.id], kNotListed) != kNotListed) add(entry, entry.distance, far_b);
     std::sort(entries.begin(), entries.end(), farther);
     into.entries = std::move(entries);
-    into.reach = reach;
+    into.reach = {0, reach};
     from.entries = {};
     shorten(into);
   }
@@ -148,6 +150,8 @@ class GreedyLists {
     std::uint32_t formed_at;  // if the cluster has formed anew since, the entry is void
     bool exact;
     double distance;
+
+    NearestCluster nearest() const { return {id, distance}; }
   };
 
   // The formula above, with bounds of d(A, Y) and d(B, Y).
@@ -169,19 +173,16 @@ class GreedyLists {
   }
 
   struct List {
-    double reach = 0.0;
-    std::vector<Entry> entries;  // all nearer than the reach; the nearest is the last
+    NearestCluster reach{0, 0.0};  // what is not listed does not come before this
+    std::vector<Entry> entries;    // all nearer than the reach; the nearest is the last
   };
 
-  // Among equal distances, bounds come before exact ones. So all ties are known before a merge, and the numbers decide.
-  static bool farther(const Entry& x, const Entry& y) {
-    return x.distance != y.distance ? x.distance > y.distance : std::pair(x.exact, x.id) > std::pair(y.exact, y.id);
-  }
+  static bool farther(const Entry& x, const Entry& y) { return y.nearest() < x.nearest(); }
 
   bool exists(const Entry& entry) const { return formed_at_[entry.id] == entry.formed_at; }
 
   static void insert(List& list, const Entry& entry) {
-    if (!(entry.distance < list.reach)) return;
+    if (!(entry.nearest() < list.reach)) return;
     list.entries.insert(std::upper_bound(list.entries.begin(), list.entries.end(), entry, farther), entry);
   }
 
@@ -190,10 +191,8 @@ class GreedyLists {
     std::erase_if(list.entries, [&](const Entry& entry) { return !exists(entry); });
     if (list.entries.size() <= kLongest) return;
     const auto last = list.entries.end() - kLongest;
-    list.reach = (last - 1)->distance;
+    list.reach = (last - 1)->nearest();
     list.entries.erase(list.entries.begin(), last);
-    while (!list.entries.empty() && !(list.entries.front().distance < list.reach))
-      list.entries.erase(list.entries.begin());
   }
 
   Entry listed(const Bounded& candidate) const {

@@ -89,8 +89,8 @@ SectionedPasses::SectionedPasses(ClusterPanels& clusters, FilterForm form, const
 }
 
 SectionedShortlists shortlists_of(ClusterPanels& clusters, FilterForm form, const std::vector<ClusterId>& queries,
-                                  std::size_t keep, std::size_t threads, const Progress& progress,
-                                  const Offers* offers) {
+                                  std::size_t keep, std::size_t threads, const Progress& progress, const Offers* offers,
+                                  const ClusterId* component) {
   const SectionedPasses passes(clusters, form, queries, threads, progress);
   SectionedShortlists lists{keep, kQueriesAPass, passes.sections(), {}};
   lists.found.resize(passes.tasks(), Shortlists(0, keep));
@@ -106,7 +106,7 @@ SectionedShortlists shortlists_of(ClusterPanels& clusters, FilterForm form, cons
       pack.sweep(panel, found.cuts(), panel_cuts.cuts, [&](std::size_t q, std::size_t lane, float bound) {
         const std::size_t slot = panel * kPanelLanes + lane;
         const ClusterId id = clusters.id_at(slot), query = queries[first + q];
-        if (id == query) return;
+        if (component ? component[id] == component[query] : id == query) return;
         found.offer(q, {bound, id});
         if (bound < panel_cuts.cuts[lane]) offers->offer(slot, query, bound);
       });

@@ -104,9 +104,10 @@ struct Offers {
   std::function<void(std::size_t slot, ClusterId query, float bound)> offer;
 };
 
-// The shortlists of some clusters, in the order of `queries`. If there are offers, these are at most kQueriesAPass.
+// The shortlists of some clusters, in the order of `queries`. If there are offers, these are at most kQueriesAPass. If
+// there are components, a query finds only clusters of others.
 SectionedShortlists shortlists_of(ClusterPanels& clusters, FilterForm form, const std::vector<ClusterId>& queries,
                                   std::size_t keep, std::size_t threads, const Progress& progress,
-                                  const Offers* offers = nullptr);
+                                  const Offers* offers = nullptr, const ClusterId* component = nullptr);
 
 }  // namespace silverbirch
