@@ -1,0 +1,65 @@
+"""The kernels of the rounds, in Triton's interpreter, do what the same steps in plain torch do."""
+
+import pytest
+
+from triton_interpreter import interpret
+
+pytest.importorskip("triton", reason="triton is not installed")
+
+SCRIPT = """
+import sys
+import numpy as np
+import torch
+from gpu_objects import ROWS, WEIGHTS, objects_of
+from silverbirch.gpu import fused, plain
+from silverbirch.gpu.bounds import slack_of
+from silverbirch.gpu.clusters import LENGTH, Clusters
+
+linkage, name = sys.argv[1:]
+weighted = name == "weights"
+X, weight = (ROWS["normal"], WEIGHTS) if weighted else (ROWS[name], None)
+ours, theirs = (Clusters(objects_of(X[:70], None if weight is None else weight[:70]), linkage) for _ in range(2))
+slack = slack_of(ours.half.shape[1])
+queries = torch.arange(0, len(X[:70]), 2)
+weighted &= linkage == "ward"
+
+
+def same(a, b, **tolerance):
+    np.testing.assert_allclose(a.double().numpy(), b.double().numpy(), **tolerance)
+
+
+def step(c, steps):
+    extremes = steps.describe(c, 1 - slack)
+    bounds, least = steps.minima(c, queries, weighted, 2)
+    limits = steps.thresholds(c, queries, least[:, : len(queries)], extremes, 0.5, slack)
+    table, counts = steps.candidates(c, queries, bounds[:, : len(queries)].contiguous(), limits.wide, weighted, 64)
+    steps.settle(c, queries, table, limits.wide_reach)
+    return extremes, bounds[:, : len(queries)], least[:, : len(queries)].amin(0), *limits, counts
+
+for a, b in zip(step(ours, fused), step(theirs, plain), strict=True):
+    same(a, b, rtol=1e-5, atol=1e-2)
+settled = ("nearest", "unsettled")
+measured = ("distance", "listed", "mean", "weight", "spread", "half", "norm", "rounding", "inverse_weight")
+for c, steps in ((ours, fused), (theirs, plain)):
+    c.nearest[1::2], c.distance[1::2], c.reach[1::2] = -1, torch.inf, 0.0
+for name in settled:
+    same(getattr(ours, name), getattr(theirs, name))
+pairs = [(a, b) for a, b in enumerate(theirs.nearest.tolist()) if 0 <= b and a < b and b not in queries][:5]
+assert pairs
+first, second = (torch.tensor(part) for part in zip(*dict((b, (a, b)) for a, b in pairs).values()))
+for c, steps in ((ours, fused), (theirs, plain)):
+    steps.merge(c, first, second)
+    steps.settle(c, queries[::3], c.listed[queries[::3]], c.reach[queries[::3]])
+for name in settled + measured:
+    same(getattr(ours, name), getattr(theirs, name), rtol=1e-6, atol=1e-4)
+same(ours.reach[queries], theirs.reach[queries], rtol=1e-5)
+same(ours.alive, theirs.alive)
+same(ours.survivor, theirs.survivor)
+"""
+
+
+@pytest.mark.parametrize(
+    ("linkage", "name"), [("ward", "normal"), ("ward", "weights"), ("average", "weights"), ("weighted", "tight")]
+)
+def test_kernels_step_as_torch_does(linkage, name):
+    interpret(SCRIPT, linkage, name)
