@@ -125,22 +125,25 @@ class CfTree:
     @property
     def memory_bytes(self) -> int: ...
 
+def replace_by_names(numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], names: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> None:
+    """Replaces each number by its name, in place."""
+
 class NearestIndex:
     """Finds the exactly nearest of many points."""
 
-    def __init__(self, points: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], may_list: bool = True) -> None:
+    def __init__(self, points: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], threads: int = 1, may_list: bool = True) -> None:
         """
         may_list: whether there is memory for lists several times as large as the points, which speed up searches.
         """
 
     @overload
-    def nearest(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], threads: int, progress: Callable[[int, int], None] | None) -> NDArray[numpy.int64]:
+    def nearest(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], threads: int, progress: Callable[[int, int], None] | None) -> tuple[NDArray[numpy.int64], tuple[int, int, float] | None]:
         """
-        Returns the number of the point nearest to each row, the lowest one among equally near points.
+        Returns the number of the point nearest to each row, the lowest one among equally near points, and None. If a value cannot be clustered, it returns no numbers, and (row, column, value) of the first such value.
         """
 
     @overload
-    def nearest(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], threads: int, progress: Callable[[int, int], None] | None) -> NDArray[numpy.int64]: ...
+    def nearest(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], threads: int, progress: Callable[[int, int], None] | None) -> tuple[NDArray[numpy.int64], tuple[int, int, float] | None]: ...
 
 class Linkage:
     """A row of the core's table of linkages."""
@@ -185,7 +188,7 @@ def algorithm_names() -> list[str]: ...
 
 def cluster_features(weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], mean: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sse: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], linkage: str, squares: bool, algorithm: str, threads: int, before_pairs: Callable[[int], None], progress: Callable[[int, int], None] | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64]]:
     """
-    Returns Z and the prototypes. squares: average and weighted linkage are root mean squared distances. before_pairs(objects) is called before the distances of all pairs are allocated.
+    Returns Z and the prototypes, none for most linkages. squares: average and weighted linkage are root mean squared distances. before_pairs(objects) is called before the distances of all pairs are allocated.
     """
 
 def aggregate_features(weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], mean: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sse: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], distance: str, algorithm: str, threads: int, progress: Callable[[int, int], None] | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64]]:
