@@ -1,17 +1,6 @@
 """The GPU of these tests. Without one, the room computes in main memory: the same code, but for the kernels."""
 
-import sys
-from importlib.util import find_spec
-from types import ModuleType
-
 import pytest
-
-import gpu_stand_ins
-
-for name, functions in gpu_stand_ins.MODULES.items():
-    if find_spec(name) is None:
-        sys.modules[name] = ModuleType(name)
-        vars(sys.modules[name]).update(functions)
 
 
 @pytest.fixture(params=["cpu", "cuda"])

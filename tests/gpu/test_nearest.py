@@ -44,7 +44,7 @@ CASES = {
 @pytest.mark.parametrize("columns", [1, 2, 5, 40])
 def test_the_nearest_point_is_that_of_the_core(gpu, case, columns):
     points, rows = CASES[case](columns)
-    expected = _core.NearestIndex(points).nearest(rows, 1, None)
+    expected = _core.NearestIndex(points).nearest(rows, 1, None)[0]
     index = nearest.NearestOnDevice(points, chosen_device("cuda"))
     np.testing.assert_array_equal(index.nearest(rows), expected)
     np.testing.assert_array_equal(index.nearest(torch.as_tensor(rows).to(index.device)), expected)
@@ -65,7 +65,7 @@ def test_rows_and_candidates_are_worked_on_in_pieces(gpu, monkeypatch):
 def test_bounds_hold_for_products_of_rounded_factors(gpu, monkeypatch):
     """As TF32 rounds them, which a program may allow for all of torch."""
     points, rows = CASES["usual"](40)
-    expected = _core.NearestIndex(points).nearest(rows, 1, None)
+    expected = _core.NearestIndex(points).nearest(rows, 1, None)[0]
     monkeypatch.setattr(nearest, "_products_are_rounded", lambda: True)
     index = nearest.NearestOnDevice(points, chosen_device("cuda"))
     index._factors = (index._factors.view(torch.int32) & ~0x1FFF).view(torch.float32)  # ten bits of the mantissa

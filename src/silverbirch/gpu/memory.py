@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from ..checks import bytes_text
 from ..errors import MemoryLimitError
 from ..machine import free_memory
+from .greedy import greedy_bytes
 from .matrix_rounds import matrix_bytes
+from .single import single_bytes
 
 if TYPE_CHECKING:
     import torch
@@ -43,7 +45,8 @@ def needed_bytes(algorithm: str, count: int, columns: int) -> int:
     means = 8 * numbers + _STATE * count
     if algorithm == "matrix":
         return means + max(piece, matrix_bytes(count, columns))
-    return means + max(piece, _searched_bytes(count, columns))
+    after = {"greedy": greedy_bytes(count, columns), "single": single_bytes(count)}  # the first search
+    return means + max(piece, _searched_bytes(count, columns), after.get(algorithm, 0))
 
 
 def _searched_bytes(count: int, columns: int) -> int:
