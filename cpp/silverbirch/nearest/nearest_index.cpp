@@ -101,15 +101,28 @@ class NearestIndex::Groups {
   Slot likely_ = kNoSlot;
 };
 
+// What the pieces of a search leave for its end, and buffers that they share.
+struct NearestIndex::Leftover {
+  std::mutex mutex;
+  std::vector<std::size_t> rows;
+  Spares<NearestCells::Batch> batches;
+};
+
 template <class Scalar>
 void NearestIndex::nearest(const Scalar* rows, std::size_t row_count, std::int64_t* numbers, std::size_t threads,
                            const Progress& progress) const {
   try {
     const Strategy strategy = choose(rows, row_count, threads, progress);
-    Spares<NearestCells::Batch> batches;
+    Leftover leftover;
     parallel_for(row_count, piece_rows(strategy, row_count, threads), threads, progress,
                  [&](std::size_t begin, std::size_t end, const Checkpoint& checkpoint) {
-                   piece(strategy, rows + begin * dim(), end - begin, numbers + begin, batches, checkpoint);
+                   piece(strategy, rows + begin * dim(), end - begin, numbers + begin, begin, leftover, checkpoint);
+                 });
+    // The rows left by all pieces together: they are nearer to each other than those left by one piece.
+    const Progress polls{[&](std::size_t, std::size_t) { progress.poll(); }};
+    parallel_for(leftover.rows.size(), kFewestRowsOfPiece / 4, threads, polls,
+                 [&](std::size_t begin, std::size_t end, const Checkpoint& checkpoint) {
+                   by_tree(rows, {leftover.rows.data() + begin, end - begin}, numbers, checkpoint);
                  });
   } catch (const BadValue&) {
     check_some(rows, 0, row_count, dim());  // throws the first bad value, whichever thread found one
@@ -142,14 +155,18 @@ NearestIndex::Strategy NearestIndex::choose(const Scalar* rows, std::size_t row_
 
 template <class Scalar>
 void NearestIndex::piece(Strategy strategy, const Scalar* rows, std::size_t row_count, std::int64_t* numbers,
-                         Spares<NearestCells::Batch>& batches, const Checkpoint& checkpoint) const {
+                         std::size_t first_row, Leftover& leftover, const Checkpoint& checkpoint) const {
   if (strategy == Strategy::panels) {
     check_some(rows, 0, row_count, dim());
     by_tree(rows, panels_->nearest(rows, row_count, numbers, checkpoint), numbers, checkpoint);
   } else if (strategy == Strategy::cells) {
-    const std::vector<std::size_t> left = cells_->nearest(rows, row_count, numbers, batches, checkpoint);
+    std::vector<std::size_t> left = cells_->nearest(rows, row_count, numbers, leftover.batches, checkpoint);
+    if (left.size() <= row_count / kLeftToTheTree) {
+      const std::lock_guard lock(leftover.mutex);
+      for (const std::size_t row : left) leftover.rows.push_back(first_row + row);
+      return;
+    }
     by_tree(rows, left, numbers, checkpoint);
-    if (left.size() <= row_count / kLeftToTheTree) return;
     const std::lock_guard lock(choosing_);
     if (may_list_) strategy_ = Strategy::tree;
     may_list_ = false;
@@ -173,7 +190,7 @@ void NearestIndex::by_tree(const Scalar* rows, std::size_t row_count, std::int64
 }
 
 template <class Scalar>
-void NearestIndex::by_tree(const Scalar* rows, const std::vector<std::size_t>& some, std::int64_t* numbers,
+void NearestIndex::by_tree(const Scalar* rows, std::span<const std::size_t> some, std::int64_t* numbers,
                            const Checkpoint& checkpoint) const {
   std::vector<Scalar> together(some.size() * dim());
   std::vector<std::int64_t> found(some.size());

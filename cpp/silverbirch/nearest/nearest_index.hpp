@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "silverbirch/base/aligned.hpp"
@@ -40,6 +41,7 @@ class NearestIndex {
  private:
   template <class Scalar>
   class Groups;
+  struct Leftover;
 
   template <class Scalar>
   Strategy choose(const Scalar* rows, std::size_t row_count, std::size_t threads, const Progress& progress) const;
@@ -47,12 +49,12 @@ class NearestIndex {
   bool visits_much(const Scalar* rows, std::size_t row_count) const;
   std::size_t piece_rows(Strategy strategy, std::size_t row_count, std::size_t threads) const;
   template <class Scalar>
-  void piece(Strategy strategy, const Scalar* rows, std::size_t row_count, std::int64_t* numbers,
-             Spares<NearestCells::Batch>& batches, const Checkpoint& checkpoint) const;
+  void piece(Strategy strategy, const Scalar* rows, std::size_t row_count, std::int64_t* numbers, std::size_t first_row,
+             Leftover& leftover, const Checkpoint& checkpoint) const;
   template <class Scalar>
   void by_tree(const Scalar* rows, std::size_t row_count, std::int64_t* numbers, const Checkpoint& checkpoint) const;
   template <class Scalar>
-  void by_tree(const Scalar* rows, const std::vector<std::size_t>& some, std::int64_t* numbers,
+  void by_tree(const Scalar* rows, std::span<const std::size_t> some, std::int64_t* numbers,
                const Checkpoint& checkpoint) const;
 
   std::vector<std::uint32_t> numbers_;  // the number of the point in each slot
