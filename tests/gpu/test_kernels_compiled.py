@@ -65,7 +65,7 @@ def steps_of_rounds(linkage, weight, columns=384):
     for count in (2500, 100):
         queries = torch.arange(count)
         bounds, least = fused.minima(clusters, queries, linkage == "ward" and weight is not None, 64)
-        limits = fused.thresholds(clusters, queries, least, extremes, 1.0, 1e-4)
+        limits = fused.thresholds(clusters, queries, least, extremes, 1e-4)
         table, _ = fused.candidates(clusters, queries, bounds, limits.wide, linkage == "ward", 64)
         fused.settle(clusters, queries, table, limits.wide_reach)
         fused.settle(clusters, queries, clusters.listed[queries], limits.wide_reach)

@@ -51,12 +51,12 @@ def slack_of(products: int) -> float:
     return 1.5 * (17 / 16 * products + 8) * 2.0**-23
 
 
-def limits(clusters: Clusters, queries: Tensor, least: Tensor, extremes: Tensor, factor: float, slack: float) -> Limits:
-    """`factor` times the kernel's numbers are distances; it is F where all weights are equal."""
+def limits(clusters: Clusters, queries: Tensor, least: Tensor, extremes: Tensor, slack: float) -> Limits:
     import torch
 
     c = clusters
     ward = c.linkage == "ward"
+    factor = 0.5 * c.weight[0] if ward and c.uniform else 1.0  # of the kernel's numbers: F where all weights are equal
     largest_error, largest_norm, heaviest, lightest = extremes
     error, weight = c.rounding[queries].double(), c.weight[queries]
     norm = c.norm[queries].double() + c.spread[queries]

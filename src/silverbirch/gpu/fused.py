@@ -82,9 +82,7 @@ def _capability(tensor: Tensor) -> int:
     return 10 * major + minor
 
 
-def thresholds(
-    clusters: Clusters, queries: Tensor, least: Tensor, extremes: Tensor, factor: float, slack: float
-) -> Limits:
+def thresholds(clusters: Clusters, queries: Tensor, least: Tensor, extremes: Tensor, slack: float) -> Limits:
     c = clusters
     count, device = len(queries), c.mean.device
     result = Limits(
@@ -94,7 +92,7 @@ def thresholds(
     block = 32
     thresholds_kernel[(triton.cdiv(count, block),)](
         queries, least, c.norm, c.spread, c.rounding, c.weight, extremes, *result,
-        count, len(least), least.shape[1], min(WANTED, len(least) // 5), slack, 2.0**-25 * c.columns**0.5,
+        count, len(least), least.stride(0), min(WANTED, len(least) // 5), slack, 2.0**-25 * c.columns**0.5,
         PARTS=64, BLOCK=block, WARD=c.linkage == "ward",
         UNIFORM=c.linkage == "ward" and c.uniform,
     )  # fmt: skip
@@ -106,7 +104,7 @@ def candidates(
 ) -> tuple[Tensor, Tensor]:
     c = clusters
     count, device = len(queries), c.mean.device
-    groups, stride = bounds.shape
+    groups, stride = len(bounds), bounds.stride(0)
     table = torch.full((count, width), -1, dtype=torch.int32, device=device)
     capacity = max(1 << 16, 24 * count)
     rows, at_once = 128, 8

@@ -51,10 +51,8 @@ def minima(clusters: Clusters, queries: Tensor, weighted: bool, parts: int) -> t
     return of_group.T, torch.stack(least)
 
 
-def thresholds(
-    clusters: Clusters, queries: Tensor, least: Tensor, extremes: Tensor, factor: float, slack: float
-) -> Limits:
-    return limits(clusters, queries, least, extremes, factor, slack)
+def thresholds(clusters: Clusters, queries: Tensor, least: Tensor, extremes: Tensor, slack: float) -> Limits:
+    return limits(clusters, queries, least, extremes, slack)
 
 
 def candidates(

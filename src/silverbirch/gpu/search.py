@@ -55,11 +55,9 @@ class Search:
 
     def _find(self, queries: Tensor, extremes: Tensor, slack: float, width: int = _WIDTH) -> None:
         c = self.clusters
-        ward = c.linkage == "ward"
-        weighted = ward and not c.uniform
-        factor = 0.5 * float(c.weight[0]) if ward and c.uniform else 1.0
+        weighted = c.linkage == "ward" and not c.uniform
         bounds, least = self._steps.minima(c, queries, weighted, _PARTS)
-        limits = self._steps.thresholds(c, queries, least, extremes, factor, slack)
+        limits = self._steps.thresholds(c, queries, least, extremes, slack)
         crowded = width > _WIDTH  # only the nearest is asked for
         threshold, reach = (limits.need, limits.need_reach) if crowded else (limits.wide, limits.wide_reach)
         table, counts = self._steps.candidates(c, queries, bounds, threshold, weighted, width)
