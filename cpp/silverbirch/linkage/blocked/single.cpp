@@ -8,6 +8,7 @@
 #include "silverbirch/linkage/blocked/single.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <queue>
@@ -17,6 +18,7 @@
 
 #include "silverbirch/base/parallel.hpp"
 #include "silverbirch/linkage/blocked/greedy_lists.hpp"
+#include "silverbirch/linkage/spanning_tree.hpp"
 
 namespace silverbirch {
 
@@ -76,11 +78,6 @@ class BlockedSingle {
     bool operator<(const Key& than) const {
       return than.distance != distance ? than.distance < distance : than.rank() < rank();
     }
-  };
-
-  struct Edge {
-    ClusterId a, b;
-    double distance;
   };
 
   auto take() {
@@ -151,14 +148,10 @@ class BlockedSingle {
     parallel_for(edges_.size(), 256, threads_, no_progress, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
         const double *a = means_[edges_[i].a].mean, *b = means_[edges_[i].b].mean;
-        for (std::size_t k = 0; k < means_.dim; ++k) edges_[i].distance += (a[k] - b[k]) * (a[k] - b[k]);
+        for (std::size_t k = 0; k < means_.dim; ++k) edges_[i].length += (a[k] - b[k]) * (a[k] - b[k]);
       }
     });
-    std::stable_sort(edges_.begin(), edges_.end(),
-                     [](const Edge& x, const Edge& y) { return x.distance < y.distance; });
-    MergeHistory history(means_.size);
-    for (const Edge& edge : edges_) history.record(edge.a, edge.b, edge.distance);
-    return std::move(history).finish(true);
+    return merges_of_tree(edges_, std::less(), std::identity(), threads_);
   }
 
   const Progress& progress_;
@@ -171,7 +164,7 @@ class BlockedSingle {
   std::vector<std::vector<ClusterId>> members_;  // of each component
   std::priority_queue<Key> keys_;
   std::vector<ClusterId> waiting_;  // points that offer their reach
-  std::vector<Edge> edges_;
+  UnsetVector<TreeEdge> edges_;
 };
 
 }  // namespace
