@@ -7,13 +7,14 @@ BIN := $(VENV)/bin
 RECIPES := .venv-recipes
 BROWSER := .venv-browser
 ENGINES := .venv-engines
+TORCH := .venv-torch
 DOCS := .venv-docs
 SOURCES := CMakeLists.txt pyproject.toml README.md LICENSE \
   $(shell find cpp/silverbirch bindings src -name '*.?pp' -o -name '*.py' -o -name '*.pyi' -o -name '*.css' -o -name '*.js')
 CPP_TESTS := $(shell find cpp/tests -type f)
 CPP_FILES := $(shell find cpp bindings benchmarks -name '*.?pp')
 
-.PHONY: demo bench reproduce test lint test-cpp test-python test-recipes test-browser test-engines script docs gallery stubs format dist clean
+.PHONY: demo bench reproduce test lint test-cpp test-python test-recipes test-browser test-engines test-torch test-gpu script docs gallery stubs format dist clean
 
 demo: $(VENV)/for-users
 	$(BIN)/silverbirch demo --out demo-output --force
@@ -56,6 +57,15 @@ test-browser: $(BROWSER)/ready
 test-engines: $(ENGINES)/ready
 	$(ENGINES)/bin/python tests/java.py
 	$(ENGINES)/bin/python -m pytest tests/real_engines -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true
+
+# The room gpu/ without a GPU: its steps by torch on the CPU, its kernels in Triton's interpreter and compiled for GPUs.
+test-torch: $(TORCH)/ready
+	$(TORCH)/bin/python -m pytest -n auto tests/gpu
+
+# The same on a machine that has a GPU, and on the GPU.
+test-gpu: $(TORCH)/ready
+	$(TORCH)/bin/python -c "import torch; assert torch.cuda.is_available(), 'torch finds no GPU'"
+	$(TORCH)/bin/python -m pytest -rs tests/gpu
 
 # The modules of the page's script in one file, which pages carry; run it when a module has changed.
 script: $(BROWSER)/ready
@@ -115,6 +125,10 @@ $(ENGINES)/ready: $(VENV)/for-users
 	$(call ENVIRONMENT,$(ENGINES),engines)
 	touch $@
 
+$(TORCH)/ready: $(VENV)/for-users
+	$(call ENVIRONMENT,$(TORCH),test-torch)
+	touch $@
+
 $(DOCS)/ready: $(VENV)/for-users
 	$(call ENVIRONMENT,$(DOCS),docs)
 	touch $@
@@ -131,4 +145,4 @@ dist: $(VENV)/for-developers
 	$(BIN)/python -m build
 
 clean:
-	rm -rf build dist $(VENV) $(RECIPES) $(BROWSER) $(ENGINES) $(DOCS) demo-output docs/reference
+	rm -rf build dist $(VENV) $(RECIPES) $(BROWSER) $(ENGINES) $(TORCH) $(DOCS) demo-output docs/reference

@@ -7,6 +7,7 @@ summary     medians, ratios and exponents from raw rows      targets     the tar
 render      docs/benchmarks.md and the README's table        figure      time and memory against the number of points
 ablations   measures what each mechanism for speed gains     mechanisms  the mechanisms, and the cases where each acts
 raw_rows    writes and reads these rows                      studies     one question each
+cores       the table of what more threads gain
 instructions   instruction counts of two small fixed jobs, which noise cannot change
 
 Raw rows go to results/<suite>.jsonl, one line for each run. Everything else is computed from them.

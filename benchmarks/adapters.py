@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import data, partition
-from .jobs import Job
+from .jobs import MACHINE, Job
 from .work import Work
 
 Adapter = Callable[[NDArray, Job], Work]
@@ -198,6 +198,21 @@ def betula_cluster_tree(X: NDArray, job: Job) -> Work:
     return _tree(run, _leaves_of_betula_cluster, X, lambda model: model.n_rebuilds_)
 
 
+@adapter("tree", "betulars")
+def betulars_tree(X: NDArray, job: Job) -> Work:
+    """With its defaults: it descends by the distance of centroids and absorbs by it. It takes float64 only."""
+    from betulars import Betula
+
+    rows = np.ascontiguousarray(X, dtype=np.float64)
+
+    def leaves(model: Any) -> tuple[NDArray, NDArray, NDArray]:
+        clusters = model.leaf_clusters
+        weight = np.array([cluster.size for cluster in clusters], dtype=np.float64)
+        return weight, np.array([cluster.centroid for cluster in clusters]), np.array([c.ssd for c in clusters])
+
+    return _tree(lambda: Betula(rows, maxleaves=job.max_leaves), leaves, X, lambda model: model.rebuild_count)
+
+
 @adapter("tree", "scikit-learn")
 def sklearn_tree(X: NDArray, job: Job) -> Work:
     """Birch has no limit on leaves, so it gets the final threshold of silverbirch, which is not timed."""
@@ -305,6 +320,32 @@ def silverbirch_stream(X: NDArray, job: Job) -> Work:
         return seconds | quality | {"leaves": len(model.features_), "chunk_mb": chunk}
 
     return Work(run, describe, repeatable=False)
+
+
+# -- the machine itself
+
+
+@adapter("loops", MACHINE)
+def loops(X: NDArray, job: Job) -> Work:
+    """A process for each thread, all with the same pure loop."""
+    from multiprocessing import Pool
+
+    pool = Pool(job.threads)
+    return Work(lambda: pool.map(_loop, [5_000_000] * job.threads, chunksize=1), lambda result: {})
+
+
+def _loop(count: int) -> None:
+    for _ in range(count):
+        pass
+
+
+@adapter("copy", MACHINE)
+def copy(X: NDArray, job: Job) -> Work:
+    from concurrent.futures import ThreadPoolExecutor
+
+    target, threads = np.zeros_like(X), ThreadPoolExecutor(job.threads)
+    pieces = list(zip(np.array_split(target, job.threads), np.array_split(X, job.threads), strict=True))
+    return Work(lambda: list(threads.map(lambda piece: np.copyto(*piece), pieces)), lambda result: {})
 
 
 # -- shared

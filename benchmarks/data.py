@@ -9,6 +9,7 @@ CHUNK = 100_000
 SEED = 0
 COMPONENTS, SIDE, DEVIATION = 500, 100.0, 1.5
 REPEATED = 10_000
+TOPICS = 300
 
 
 def make(kind: str, rows: int, columns: int, dtype: str) -> NDArray:
@@ -25,15 +26,13 @@ def chunks(kind: str, rows: int, columns: int) -> Iterator[NDArray[np.float64]]:
     """The rows in chunks.
 
     "uniform": a cube of side 100. "mixture": 500 Gaussians in this cube with standard deviation 1.5 and unequal shares,
-    as in the demo. "repeated": REPEATED distinct rows of the cube, each many times, in random order.
+    as in the demo. "repeated": REPEATED distinct rows of the cube, each many times, in random order. "normal": one
+    Gaussian of deviation 1. "embeddings": unit rows around TOPICS directions, with noise that differs by column, so
+    that neighbours can be told apart as those of embedded texts can.
     """
-    if kind == "uniform":
-        return _uniform(rows, columns)
-    if kind == "repeated":
-        return _repeated(rows, columns)
-    if kind != "mixture":
-        raise ValueError(f"data {kind!r}: must be 'uniform', 'mixture' or 'repeated'")
-    return _mixture(rows, columns)
+    if kind not in KINDS:
+        raise ValueError(f"data {kind!r}: must be one of {', '.join(KINDS)}")
+    return KINDS[kind](rows, columns)
 
 
 def _uniform(rows: int, columns: int) -> Iterator[NDArray[np.float64]]:
@@ -61,6 +60,33 @@ def _mixture(rows: int, columns: int) -> Iterator[NDArray[np.float64]]:
         count = min(CHUNK, rows - begin)
         component = random.choice(COMPONENTS, size=count, p=shares / shares.sum())
         yield centers[component] + DEVIATION * random.normal(size=(count, columns))
+
+
+def _normal(rows: int, columns: int) -> Iterator[NDArray[np.float64]]:
+    random = np.random.default_rng(SEED)
+    for begin in range(0, rows, CHUNK):
+        yield random.normal(size=(min(CHUNK, rows - begin), columns))
+
+
+def _embeddings(rows: int, columns: int) -> Iterator[NDArray[np.float64]]:
+    random = np.random.default_rng(SEED)
+    spread = np.arange(1, columns + 1) ** -0.5
+    topics = random.normal(size=(TOPICS, columns)) * spread
+    shares = random.pareto(1.5, size=TOPICS) + 1
+    for begin in range(0, rows, CHUNK):
+        count = min(CHUNK, rows - begin)
+        topic = random.choice(TOPICS, size=count, p=shares / shares.sum())
+        X = topics[topic] + 0.6 * spread * random.normal(size=(count, columns))
+        yield X / np.linalg.norm(X, axis=1, keepdims=True)
+
+
+KINDS = {
+    "uniform": _uniform,
+    "mixture": _mixture,
+    "repeated": _repeated,
+    "normal": _normal,
+    "embeddings": _embeddings,
+}
 
 
 def cheap_mixture(rows: int, columns: int, chunk: int) -> Iterator[NDArray[np.float32]]:

@@ -8,6 +8,8 @@ from typing import Any
 
 BOTH = ("uniform", "mixture")
 THOUSAND, MILLION = 1_000, 1_000_000
+MACHINE, MACHINE_TASKS = "the machine", ("loops", "copy")  # what measures the machine itself, and its tasks
+CORES = ("cores", "cores-10M")  # suites of a table of their own
 
 
 @dataclass(frozen=True)
@@ -50,11 +52,12 @@ class Suite:
     peers: dict[str, int] = field(default_factory=dict)
     timeout: float = 180.0
     by_default: bool = True
+    repeated_below: float = 10.0  # jobs that take more seconds vary little, and a run has to end
 
     def jobs(self) -> Iterator[Job]:
         """The jobs of all cases, peers first: the other heights are compared with those of the first library."""
         for case in self.cases:
-            for implementation in (*self.peers, "silverbirch"):
+            for implementation in (MACHINE,) if case.task in MACHINE_TASKS else (*self.peers, "silverbirch"):
                 if case.rows <= self.peers.get(implementation, case.rows):
                     yield Job(**asdict(case), suite=self.name, implementation=implementation)
 
@@ -82,6 +85,13 @@ def _tree(rows: int, max_leaves: tuple[int, ...], data: tuple[str, ...] = BOTH, 
         case for leaves in max_leaves for case in cases((rows,), data, task="tree", max_leaves=leaves, **common)
     )
 
+
+def _on_cores(*cases: Case) -> tuple[Case, ...]:
+    """Each case with one thread and more, in turn."""
+    return tuple(replace(case, threads=threads) for case in cases for threads in (1, 2, 4, 8, 16))
+
+
+_WIDE: dict[str, Any] = {"columns": 384, "dtype": "float32"}
 
 SUITES = (
     Suite(
@@ -149,7 +159,7 @@ SUITES = (
         "tree",
         "Tree build",
         (*_tree(100 * THOUSAND, (2_000,)), *_tree(MILLION, (2_000, 10_000, 25_000))),
-        peers={"scikit-learn": 100 * THOUSAND, "betula-cluster": MILLION},
+        peers={"scikit-learn": 100 * THOUSAND, "betula-cluster": MILLION, "betulars": MILLION},
     ),
     Suite(
         "tree-wide",
@@ -158,7 +168,7 @@ SUITES = (
             *_tree(500 * THOUSAND, (2_000, 10_000), columns=64, dtype="float32"),
             *_tree(100 * THOUSAND, (2_000, 10_000), columns=384, dtype="float32"),
         ),
-        peers={"betula-cluster": MILLION},
+        peers={"betula-cluster": MILLION, "betulars": MILLION},
     ),
     Suite(
         "assign",
@@ -184,6 +194,31 @@ SUITES = (
                 *cases((MILLION,), ("uniform",), task="assign", threads=threads),
             )
         ),
+    ),
+    Suite(
+        "cores",
+        "As many threads as there are cores",
+        _on_cores(
+            Case(1, columns=1, task="loops"),
+            Case(50 * MILLION, columns=1, task="copy"),
+            *(Case(MILLION, method=method) for method in ("ward", "single", "centroid")),
+            Case(200 * THOUSAND, method="complete"),
+            Case(100 * THOUSAND, method="average"),
+            *cases((10 * MILLION,), task="tree"),
+            Case(10 * MILLION, task="assign"),
+            Case(20 * THOUSAND, data="normal", **_WIDE),
+            Case(30 * THOUSAND, data="embeddings", **_WIDE),
+            Case(30 * THOUSAND, data="embeddings", method="centroid", **_WIDE),
+        ),
+        repeated_below=0.5,
+    ),
+    Suite(
+        "cores-10M",
+        "As many threads as there are cores, ten million points",
+        _on_cores(Case(10 * MILLION)),
+        timeout=600.0,
+        by_default=False,
+        repeated_below=0.5,
     ),
     Suite(
         "scaling",

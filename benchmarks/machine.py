@@ -7,6 +7,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from .jobs import MACHINE
+
 # implementation -> the distribution that holds it
 DISTRIBUTIONS = {
     "silverbirch": "silverbirch",
@@ -18,11 +20,12 @@ DISTRIBUTIONS = {
     "genieclust": "genieclust",
     "quitefastmst": "quitefastmst",
     "betula-cluster": "betula-cluster",
+    "betulars": "betulars",
 }
 
 
 def installed(implementation: str) -> bool:
-    return implementation == "silverbirch" or version(implementation) is not None
+    return implementation in ("silverbirch", MACHINE) or version(implementation) is not None
 
 
 def version(implementation: str) -> str | None:

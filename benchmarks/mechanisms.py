@@ -116,8 +116,16 @@ MECHANISMS = (
     ),
     Mechanism("unset_memory", "large memory is not cleared first", 22, WARD + CENTROID + THREADS),
     Mechanism("radix_sort", "merges and rows are sorted by digits", 35, WARD + CENTROID + SINGLE + ASSIGN_BY_TREE),
-    Mechanism("quaternary_heap", "a heap of four children, not the standard library's", 40, CENTROID + LARGE_CENTROID),
-    Mechanism("heap_prefetch", "what may come next in the heap is fetched ahead", 7, CENTROID + LARGE_CENTROID),
+    Mechanism(
+        "quaternary_heap",
+        "a heap of four children, not the standard library's",
+        40,
+        CENTROID + LARGE_CENTROID,
+        kept=False,
+    ),
+    Mechanism(
+        "heap_prefetch", "what may come next in the heap is fetched ahead", 7, CENTROID + LARGE_CENTROID, kept=False
+    ),
     Mechanism("merge_prefetch", "merges to be numbered are fetched ahead", 7, WARD + SINGLE, kept=False),
     Mechanism("balls", "balls around blocks bound the farthest pair", 50, COMPLETE),
     Mechanism("few_pairs", "small clusters: all pairs at once", 14, COMPLETE, kept=False),

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from statistics import median
 
-from . import ablations, figure, markdown, raw_rows
-from .jobs import SUITES, Job, Suite, suite_named
+from . import ablations, cores, figure, markdown, raw_rows
+from .jobs import CORES, SUITES, Job, Suite, suite_named
 from .markdown import Cells, table
 from .summary import Row, Summary, exponent, ratio, read_rows, same_case, select, summarize
 from .targets import Verdict, verdicts
@@ -37,12 +37,13 @@ def render(results: Path, root: Path) -> None:
 
 
 def page(rows: Sequence[Row], summaries: Sequence[Summary], ablation_rows: Sequence[Row]) -> str:
+    elsewhere = [s for s in summaries if machine_of(s.rows) != machine_of(rows)]
     notes = NOTES.read_text(encoding="utf-8") if NOTES.exists() else ""
     parts = [
         "# Benchmarks",
         "This page is written by `make bench` (`python -m benchmarks run`, then `python -m benchmarks render`) from "
         "the raw rows in `benchmarks/results/`; don't edit it.",
-        machine_text(rows),
+        machine_text([row for row in rows if machine_of([row]) == machine_of(rows)]) + absent(rows),
         HOW,
         "![Time and memory against the number of points](images/benchmark.png)",
         "## Targets",
@@ -50,7 +51,13 @@ def page(rows: Sequence[Row], summaries: Sequence[Summary], ablation_rows: Seque
         notes.strip(),
         "## Where silverbirch is slower",
         losses(summaries),
-        *(part for suite in SUITES for part in suite_part(suite, summaries)),
+        *cores.page_part(summaries, measured_on(elsewhere, CORES)),
+        *(
+            part
+            for suite in SUITES
+            if suite.name not in CORES
+            for part in suite_part(suite, summaries, measured_on(elsewhere, [suite.name]))
+        ),
         "## Exponents",
         "The slope of a straight line through the medians in log-log scale, over three sizes or more, without what is "
         "below 1 ms or 1 MB.",
@@ -62,8 +69,8 @@ def page(rows: Sequence[Row], summaries: Sequence[Summary], ablation_rows: Seque
 
 HOW = """Each measurement is a process of its own that makes the data from a seed, loads the library, calls it once
 on 200 rows, and is measured from then on. Repeat 1 of all jobs of a suite comes before repeat 2. What took longer
-than 10 s is not repeated; work shorter than 0.2 s is looped within its process. All run on one thread except in the
-suite of threads. `wall` and `cpu` are the medians in seconds, with the least and the greatest wall time; `MB` is the
+than 10 s is not repeated; work shorter than 0.2 s is looped within its process. All run on one thread except where
+threads are named. `wall` and `cpu` are the medians in seconds, with the least and the greatest wall time; `MB` is the
 peak of resident memory beyond what the process had with its data and libraries. `×` is the CPU time (with threads:
 the wall time) over silverbirch's: below 1, silverbirch is the slower one. Each peer is asked up to a number of rows
 it can handle in time and memory (`python -m benchmarks list`).
@@ -86,7 +93,18 @@ def machine_text(rows: Sequence[Row]) -> str:
         ] = None
     load = [row["load"] for row in rows]
     busy = f"Load average when a run began: {median(load):.1f} in the median, {max(load):.1f} at most."
-    return "Measured on: " + "\nand: ".join(lines) + f".\n{busy}{absent(rows)}"
+    return "Measured on: " + "\nand: ".join(lines) + f".\n{busy}"
+
+
+def machine_of(rows: Sequence[Row]) -> tuple[str, int]:
+    """The processor and the cores of the first row."""
+    return rows[0]["machine"]["cpu"], rows[0]["machine"]["cores"]
+
+
+def measured_on(elsewhere: Sequence[Summary], suites: Sequence[str]) -> str:
+    """The machines of suites that did not run on the machine named at the top of the page."""
+    rows = [row for s in elsewhere if s.job.suite in suites for row in s.rows]
+    return machine_text(rows) if rows else ""
 
 
 def absent(rows: Sequence[Row]) -> str:
@@ -113,7 +131,7 @@ def losses(summaries: Sequence[Summary]) -> str:
     return "\n".join(lines) or "Nowhere in this run."
 
 
-def suite_part(suite: Suite, summaries: Sequence[Summary]) -> list[str]:
+def suite_part(suite: Suite, summaries: Sequence[Summary], measured_on: str) -> list[str]:
     chosen = select(summaries, suite=suite.name)
     if not chosen:
         return []
@@ -121,7 +139,7 @@ def suite_part(suite: Suite, summaries: Sequence[Summary]) -> list[str]:
     heights = any(s.height_difference is not None for s in chosen)
     head = ["data", "library", "runs", "wall", "cpu", "MB", "×", *(name for name, _, _ in extra)]
     lines = [suite_line(s, chosen, extra) + ([difference(s)] if heights else []) for s in chosen]
-    return [f"## {suite.title}", table(head + (["heights"] if heights else []), lines)]
+    return [f"## {suite.title}", measured_on, table(head + (["heights"] if heights else []), lines)]
 
 
 EXTRA = (
@@ -200,7 +218,7 @@ def series_over(size: str, summaries: Sequence[Summary]) -> list[list[Summary]]:
     groups: dict[tuple, list[Summary]] = {}
     for s in summaries:
         job = s.job
-        if job.suite in ("threads", "billion") or s.seconds is None or s.seconds < 1e-3:
+        if job.suite in ("threads", "billion", *CORES) or s.seconds is None or s.seconds < 1e-3:
             continue
         others = tuple(getattr(job, key) for key, _ in FIXED if key != size)
         key = (job.suite, job.implementation, job.task, job.method, job.data, job.dtype, others)

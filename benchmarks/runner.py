@@ -10,14 +10,14 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
+from silverbirch.machine import usable_cores
+
 from . import machine, raw_rows
 from .jobs import Job, Suite
 from .raw_rows import Row
 
 RESULTS = Path(__file__).parent / "results"
 ROOT = Path(__file__).parents[1]
-# Longer jobs are not repeated: their times vary little, and a run has to end.
-NOT_REPEATED_SECONDS = 10.0
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS")
 
 
@@ -37,12 +37,16 @@ def rows_of(suite: Suite, repeats: int) -> Iterable[Row]:
     for implementation in sorted({job.implementation for job in jobs if not machine.installed(job.implementation)}):
         print(f"  {implementation} is not installed and left out: pip install '.[bench]'", flush=True)
         jobs = [job for job in jobs if job.implementation != implementation]
+    most = usable_cores()
+    if any(job.threads > most for job in jobs):
+        print(f"  more than {most} threads are left out: this machine has no more cores", flush=True)
+        jobs = [job for job in jobs if job.threads <= most]
     with tempfile.TemporaryDirectory() as heights:
         for repeat in range(1, repeats + 1):
             again = []
             for job in jobs:
                 row = run_job(job, Path(heights), suite.timeout)
-                if row["status"] == "ok" and row["wall"] < NOT_REPEATED_SECONDS:
+                if row["status"] == "ok" and row["wall"] < suite.repeated_below:
                     again.append(job)
                 yield job.as_dict() | {"repeat": repeat} | row
             jobs = again

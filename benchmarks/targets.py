@@ -109,10 +109,11 @@ class Within(Target):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SecondThread(Target):
-    """Wall time with one thread over wall time with two, for the same heights to the bit, or leaves about as good."""
+class MoreThreads(Target):
+    """Wall time with one thread over wall time with more, for the same heights to the bit, or leaves about as good."""
 
     at_least: float
+    threads: int = 2
     suite: str = "threads"
 
     def goal(self) -> str:
@@ -120,13 +121,14 @@ class SecondThread(Target):
 
     def judge(self, ours: Summary, summaries: Sequence[Summary]) -> tuple[str, bool | None]:
         case = ours.job.name()
-        two = next((s for s in select(summaries, suite=self.suite, threads=2) if s.job.name() == case), None)
-        if two is None or two.failure:
-            return "two threads have no result", None
-        gain = ours.median("wall") / two.median("wall")
-        text, met = f"{gain:.3g} ×", gain >= self.at_least and not two.height_difference
+        with_more = select(summaries, suite=self.suite, threads=self.threads)
+        more = next((s for s in with_more if s.job.name() == case), None)
+        if more is None or more.failure:
+            return f"{self.threads} threads have no result", None
+        gain = ours.median("wall") / more.median("wall")
+        text, met = f"{gain:.3g} ×", gain >= self.at_least and not more.height_difference
         if (one_sse := ours.median("leaf_sse")) is not None:
-            share = two.median("leaf_sse") / one_sse
+            share = more.median("leaf_sse") / one_sse
             text += f" at {100 * (share - 1):+.1f} % leaf SSE"
             met &= share <= TWO_TREES_AS_GOOD_AS_ONE
         return text, met
@@ -142,6 +144,10 @@ def _tree(suite: str, at_least: float, **where: Any) -> FasterThan:
 def _nearest(peer: str, at_least: float) -> FasterThan:
     work = "exactly nearest of 25,000 leaves, 10,000,000 rows"
     return FasterThan(work=work, suite="assign", where={"rows": 10 * MILLION}, peers=(peer,), at_least=at_least)
+
+
+def _on_cores(work: str, at_least: float, suite: str = "cores", **where: Any) -> MoreThreads:
+    return MoreThreads(work=f"16 threads, {work}", suite=suite, where=where, threads=16, at_least=at_least)
 
 
 VECTOR = ("fastcluster.linkage_vector",)
@@ -196,12 +202,23 @@ TARGETS: tuple[Target, ...] = (
         peers=("betula-cluster",),
         at_least=4,
     ),
-    SecondThread(
+    MoreThreads(
         work="second thread, tree build of 1,000,000 rows", where={"task": "tree", "rows": MILLION}, at_least=1.6
     ),
-    SecondThread(
+    MoreThreads(
         work="second thread, Ward of 1,000,000 points", where={"task": "linkage", "rows": MILLION}, at_least=1.6
     ),
+    _on_cores("Ward of 1,000,000 points", 9, task="linkage", method="ward", rows=MILLION),
+    _on_cores("Ward of 10,000,000 points", 9, suite="cores-10M"),
+    _on_cores("single of 1,000,000 points", 8, task="linkage", method="single"),
+    _on_cores("centroid of 1,000,000 points", 4, task="linkage", method="centroid", rows=MILLION),
+    _on_cores("complete of 200,000 points", 8, task="linkage", method="complete"),
+    _on_cores("average of 100,000 points", 10, task="linkage", method="average"),
+    _on_cores("tree of 10,000,000 rows", 9, task="tree"),
+    _on_cores("nearest of 25,000 leaves, 10,000,000 rows", 12, task="assign"),
+    _on_cores("Ward of 20,000 points, d = 384", 10, data="normal"),
+    _on_cores("Ward of 30,000 embeddings, d = 384", 10, data="embeddings", method="ward"),
+    _on_cores("centroid of 30,000 embeddings, d = 384", 8, data="embeddings", method="centroid"),
     Within(work="a billion rows from a generator", suite="billion", below={"beyond_chunk_mb": 100}),
 )
 

@@ -2,6 +2,7 @@
 
 #include "convert.hpp"
 #include "silverbirch/linkage/cluster.hpp"
+#include "silverbirch/linkage/merge_history.hpp"
 #include "silverbirch/linkage/reference/sparse_mst.hpp"
 
 namespace sb = silverbirch;
@@ -115,6 +116,22 @@ void bind_linkage(nb::module_& m) {
       },
       nb::arg("condensed"), nb::arg("weight"), nb::arg("linkage"), nb::arg("algorithm"), nb::arg("progress").none(),
       "The same for linkages with prototypes. The distances are not changed.");
+
+  m.def(
+      "merged_in_order",
+      [](const Array1<const std::int64_t>& a, const Array1<const std::int64_t>& b, const Array1<const double>& height,
+         bool monotone) {
+        return to_numpy_merges(without_gil({},
+                                           [&](const sb::Progress&) {
+                                             return sb::merged_in_order({a.data(), a.shape(0)}, {b.data(), b.shape(0)},
+                                                                        {height.data(), height.shape(0)}, monotone);
+                                           }))
+            .first;
+      },
+      nb::arg("a"), nb::arg("b"), nb::arg("height"), nb::arg("monotone"),
+      "Z of merges in an order where parts come before the whole. a[i] is merged into b[i], which names the merged "
+      "cluster from then on; if the heights ascend, any objects of the two clusters will do. monotone: there are no "
+      "inversions, and heights that fall by rounding are levelled.");
 
   m.def(
       "sparse_mst",

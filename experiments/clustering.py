@@ -91,7 +91,7 @@ def quality_of_labels(X: Floats, means: Floats, label_of_feature: NDArray[np.int
 
 
 def _nearest(means: Floats, X: Floats) -> NDArray[np.int64]:
-    return _core.NearestIndex(np.ascontiguousarray(means)).nearest(X, 1, None)
+    return _core.NearestIndex(np.ascontiguousarray(means)).nearest(X, 1, None)[0]
 
 
 def _rmsd(X: Floats, labels: NDArray[np.int64], k: int) -> tuple[float, Floats]:

@@ -108,6 +108,7 @@ def test_clone_and_get_params_keep_every_parameter():
         "n_clusters": 7, "distance_threshold": None, "linkage": "average", "metric": "cosine", "projection": 6,
         "max_leaves": 50, "max_memory": "1GB", "threshold": 0.1, "distance": "ward", "absorption": "diameter",
         "mode": "aggregation", "algorithm": "generic", "refine": 1, "forget": 0.1, "n_jobs": 2, "progress": False,
+        "device": "cpu",
     }  # fmt: skip
     model = sb.Betula(**given)
     assert clone(model.fit(points(d=12))).get_params() == model.get_params() == given

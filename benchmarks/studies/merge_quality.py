@@ -137,7 +137,7 @@ def run_here(partitions: Sequence[Floats], join: type[Aggregate] = Aggregate) ->
 
 def quality(features: sb.ClusterFeatures, sample: Floats) -> dict[str, float]:
     dendrogram = sb.Dendrogram(sb.linkage(features, "ward"), features)
-    leaf = _core.NearestIndex(features.mean).nearest(sample, 1, None)
+    leaf = _core.NearestIndex(features.mean).nearest(sample, 1, None)[0]
     labels = np.unique(dendrogram.cut(n_clusters=K)[leaf], return_inverse=True)[1].astype(np.int64)
     _, _, sse = _core.grouped(sample, None, labels, int(labels.max()) + 1, None)
     return {

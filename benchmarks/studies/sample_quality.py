@@ -80,7 +80,7 @@ DATA = {
 
 
 def nearest(means: Floats, X: Floats) -> NDArray[np.int64]:
-    return _core.NearestIndex(means).nearest(X, 1, None)
+    return _core.NearestIndex(means).nearest(X, 1, None)[0]
 
 
 def summary(X: Floats, method: str, size: int, seed: int) -> sb.ClusterFeatures:

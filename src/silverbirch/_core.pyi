@@ -199,6 +199,11 @@ def cluster_distances(condensed: Annotated[NDArray[numpy.float64], dict(shape=(N
 def cluster_distances_by_prototypes(condensed: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], linkage: str, algorithm: str, progress: Callable[[int, int], None] | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64]]:
     """The same for linkages with prototypes. The distances are not changed."""
 
+def merged_in_order(a: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], height: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], monotone: bool) -> NDArray[numpy.float64]:
+    """
+    Z of merges in an order where parts come before the whole. a[i] is merged into b[i], which names the merged cluster from then on; if the heights ascend, any objects of the two clusters will do. monotone: there are no inversions, and heights that fall by rounding are levelled.
+    """
+
 def sparse_mst(indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], data: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: int, metric: str, progress: Callable[[int, int], None] | None) -> NDArray[numpy.float64]:
     """
     Z of single linkage of CSR rows, in memory linear in their values. metric: 'euclidean', 'cosine' or 'correlation', of the rows as they are: nothing is to be normalised or centred before. The columns of a row must ascend (scipy: sum_duplicates). Rows without a distance raise ValueError: zero rows with 'cosine', constant rows with 'correlation'.

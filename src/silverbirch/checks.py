@@ -72,16 +72,21 @@ def as_any_rows(X: Any, *, name: str = "X", dtype: np.dtype[Any] | None = None) 
     array = as_array(X, name)
     if array.dtype.kind not in "fiub":
         array = _numbers_from(array, name, getattr(X, "columns", None))
-    if array.ndim != 2:
-        hint = "reshape(-1, 1) for one column, reshape(1, -1) for one row" if array.ndim == 1 else "(rows, columns)"
-        raise ValueError(f"{name} is {array.ndim}-D: rows need a 2-D array; use {hint}")
-    if 0 in array.shape:
-        raise ValueError(f"{name} has shape {array.shape}: at least one row and one column are needed")
+    require_table(array.shape, name)
     if dtype is None:
         dtype = np.dtype(np.float32 if array.dtype in (np.float32, np.float16) else np.float64)
     with np.errstate(over="ignore"):  # values that overflow float32 become infinite, which is refused later
         rows: Rows = np.ascontiguousarray(array, dtype=dtype)
     return rows
+
+
+def require_table(shape: tuple[int, ...], name: str) -> None:
+    """Raises an error unless the shape is that of rows and columns."""
+    if len(shape) != 2:
+        hint = "reshape(-1, 1) for one column, reshape(1, -1) for one row" if len(shape) == 1 else "(rows, columns)"
+        raise ValueError(f"{name} is {len(shape)}-D: rows need a 2-D array; use {hint}")
+    if 0 in shape:
+        raise ValueError(f"{name} has shape {shape}: at least one row and one column are needed")
 
 
 def as_array(X: Any, name: str) -> NDArray[Any]:

@@ -115,8 +115,9 @@ class Betula(estimator.Betula, auto_wrap_output_keys=None):  # type: ignore[call
     ----------
     n_clusters, distance_threshold, linkage, metric, projection, max_leaves, max_memory, threshold, distance, absorption
         As in `silverbirch.Betula`; `max_memory` is for each tree.
-    mode, algorithm, forget, n_jobs, progress
-        As in `silverbirch.Betula`; `n_jobs` is for the clustering, and each worker takes one thread for a task.
+    mode, algorithm, forget, n_jobs, progress, device
+        As in `silverbirch.Betula`; `n_jobs` and `device` are for the clustering, and each worker takes one thread of
+        its CPU for a task.
     refine : int, default 1
         How many more passes over the rows improve the features: each counts every row in its nearest feature. The
         features of different partitions overlap, and one pass makes up for it; 0 spares it.
@@ -169,6 +170,7 @@ class Betula(estimator.Betula, auto_wrap_output_keys=None):  # type: ignore[call
         forget: float | None = None,
         n_jobs: int | None = None,
         progress: bool = False,
+        device: Any = None,
         missing: str = "error",
         scale: str = "none",
         client: Any = None,
@@ -190,6 +192,7 @@ class Betula(estimator.Betula, auto_wrap_output_keys=None):  # type: ignore[call
             forget=forget,
             n_jobs=n_jobs,
             progress=progress,
+            device=device,
         )
         self.missing = missing
         self.scale = scale

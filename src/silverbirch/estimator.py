@@ -67,6 +67,10 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         It changes the time and nothing else.
     progress : bool, default False
         Whether to show a progress bar for each phase.
+    device : str or torch.device, default None
+        Where features are clustered and labels are found: "cpu", "cuda" for a GPU of NVIDIA, or "cuda:1" for one of
+        several. With None, rows that are on a GPU get their labels there, and all else is done on the CPU. The tree is
+        always built on the CPU. Files do not store it.
 
     Attributes
     ----------
@@ -164,8 +168,9 @@ class Betula(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         Parameters
         ----------
         X : array (n, d), data frame, path or stream
-            The rows: anything that `read_chunks` takes, and with `projection` also sparse matrices. Files are read a
-            second time for the labels. A stream can be read only once, so there are no `labels_` for it.
+            The rows: anything that `read_chunks` takes, arrays on a GPU, and with `projection` also sparse matrices.
+            Files are read a second time for the labels. A stream can be read only once, so there are no `labels_` for
+            it.
         y : ignored
             For compatibility with scikit-learn.
         sample_weight : array (n,) or float, default None

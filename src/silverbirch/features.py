@@ -211,12 +211,11 @@ class ClusterFeatures(Saved):
             raise ValueError(
                 f"X has {source.n_dimensions} columns but the features have {self.n_dimensions}: pass the same columns"
             )
-        index = _core.NearestIndex(self.mean, may_list=may_list)
+        index = _core.NearestIndex(self.mean, threads, may_list=may_list)
         groups: ClusterFeatures | None = None
         for chunk, inner in reported(source, source.chunks(), report):
-            rows = source.checked(chunk).rows
-            nearest = index.nearest(rows, threads, inner)
-            more = ClusterFeatures._adopt(*_core.grouped(rows, chunk.weight, nearest, len(self), None))
+            nearest = source.nearest(index, chunk, threads, inner)
+            more = ClusterFeatures._adopt(*_core.grouped(chunk.rows, chunk.weight, nearest, len(self), None))
             groups = more if groups is None else groups.merged_with(more)
         assert groups is not None  # a source without rows raises an error
         return groups[groups.weight > 0]

@@ -403,14 +403,14 @@ class CFTree(Saved):
     ) -> NDArray[np.int64]:
         with self._lock:
             dim = self._filled_core().dim
-            index = self._index or _core.NearestIndex(self.features.mean, may_list=self.max_memory is None)
+            index = self._index or _core.NearestIndex(self.features.mean, threads, may_list=self.max_memory is None)
             if not self._busy:
                 self._index = index
 
         _check_width(source.n_dimensions, dim)
 
         def nearest(chunk: Chunk, inner: Report | None) -> NDArray[np.int64]:
-            return index.nearest(source.checked(self._rounded(chunk)).rows, threads, inner)
+            return source.nearest(index, self._rounded(chunk), threads, inner)
 
         return gathered(source, nearest, report, also)
 

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_array, validate_data
 from .checks import is_sparse
 from .rows import RowSource, source_of
 from .rows.formats.annotated import is_annotated
+from .rows.gpu_source import GpuSource
 from .rows.memory_source import ArraySource, MemorySource
 from .rows.projected_source import SparseSource
 
@@ -26,7 +27,7 @@ def rows_for(estimator: Any, X: Any, sample_weight: Any = None, *, reset: bool) 
     else:
         source = source_of(X, convert=partial(check, ensure_all_finite=False), complain=check)
     if isinstance(source, MemorySource):
-        known = source.rows if isinstance(source, ArraySource) else matrix
+        known = source.array if isinstance(source, ArraySource | GpuSource) else matrix
         validate_data(estimator, known, reset=reset, skip_check_array=True)
     else:
         _check_columns(estimator, source, reset=reset)

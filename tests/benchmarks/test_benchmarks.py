@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from benchmarks.__main__ import main
 from benchmarks.adapters import ADAPTERS
-from benchmarks.jobs import SUITES, Case, Job, Suite
+from benchmarks.jobs import SUITES, Case, Job, Suite, suite_named
 from benchmarks.summary import exponent, read_rows, select, summarize
-from benchmarks.targets import TARGETS, FasterThan, SecondThread, Within
+from benchmarks.targets import TARGETS, FasterThan, MoreThreads, Within
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.cluster.hierarchy import fcluster, linkage
@@ -19,6 +19,7 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from benchmarks import data, heights, instructions, machine, partition, raw_rows, render, runner, studies
 from silverbirch.demo import gaussian_mixture
 
+PLACE = {"instruction_set": "avx2", "system": "s", "python": "p", "numpy": "n", "versions": {}, "commit": "c"}
 TINY = Suite("ward", "Ward of few points", (Case(300), Case(600)), peers={"scipy": 600, "fastcluster": 300})
 
 
@@ -136,6 +137,34 @@ def test_every_job_of_every_suite_has_an_adapter():
             assert (job.task, job.implementation) in ADAPTERS
 
 
+@pytest.mark.parametrize("implementation", ["silverbirch", "betula-cluster", "betulars"])
+def test_the_leaves_of_a_tree_hold_all_rows(implementation):
+    X = data.make("mixture", 2_000, 3, "float32")
+    job = Job(rows=2_000, columns=3, dtype="float32", task="tree", max_leaves=100, implementation=implementation)
+    work = ADAPTERS["tree", implementation](X, job)
+    row = work.describe(work.run())
+    total = ((X - X.mean(axis=0)) ** 2).sum() / len(X)
+    assert 10 < row["leaves"] <= 100
+    assert row["rebuilds"] > 0
+    assert 0 < row["leaf_sse"] < 0.1 * total
+    assert 0 < row["nearest_mse"] <= 1.001 * row["leaf_sse"]
+
+
+def test_the_machine_itself_is_measured(tmp_path):
+    suite = Suite("cores", "", (Case(1, task="loops", threads=2), Case(1_000, task="copy", threads=2)))
+    jobs = list(suite.jobs())
+    assert [job.implementation for job in jobs] == ["the machine"] * 2
+    assert [runner.run_job(job, tmp_path, timeout=60)["status"] for job in jobs] == ["ok", "ok"]
+
+
+def test_more_threads_than_cores_are_left_out_and_said_so(monkeypatch, capsys):
+    monkeypatch.setattr(runner, "usable_cores", lambda: 4)
+    monkeypatch.setattr(runner, "run_job", lambda job, folder, timeout: {"status": "ok", "wall": 0.1})
+    rows = list(runner.rows_of(suite_named("cores"), repeats=1))
+    assert {r["threads"] for r in rows} == {1, 2, 4}
+    assert "more than 4 threads are left out" in capsys.readouterr().out
+
+
 def test_every_target_is_about_jobs_that_are_run():
     jobs = [job for suite in SUITES for job in suite.jobs()]
     everything = summarize(json.loads(json.dumps(row(1.0, **job.as_dict()))) for job in jobs)
@@ -153,6 +182,12 @@ def test_every_target_is_about_jobs_that_are_run():
 def test_the_mixture_is_the_rows_of_the_demo():
     expected = np.concatenate([chunk for chunk, _ in gaussian_mixture(150_000, data.SEED)])
     np.testing.assert_array_equal(data.make("mixture", 150_000, 5, "float64"), expected)
+
+
+def test_embeddings_are_unit_rows_and_normal_rows_are_spread_alike():
+    embeddings, normal = (data.make(kind, 3_000, 20, "float64") for kind in ("embeddings", "normal"))
+    np.testing.assert_allclose(np.linalg.norm(embeddings, axis=1), 1)
+    np.testing.assert_allclose(normal.std(axis=0), 1, atol=0.1)
 
 
 @pytest.mark.parametrize("method", ["ward", "centroid"])
@@ -234,7 +269,7 @@ def test_limits_and_second_threads_are_judged():
     assert verdict(limit, row(9.0)).met is True
     assert verdict(limit, row(11.0)).met is False
     assert verdict(limit, row(9.0, extra={"beyond_mb": 600.0})).met is False
-    second = SecondThread(work="w", at_least=1.6)
+    second = MoreThreads(work="w", at_least=1.6)
     one, two = row(1.0, suite="threads"), row(0.6, suite="threads", threads=2)
     assert verdict(second, one, two).met is True
     assert verdict(second, one, row(0.7, suite="threads", threads=2)).met is False
@@ -242,6 +277,28 @@ def test_limits_and_second_threads_are_judged():
     assert verdict(second, one, row(0.6, suite="threads", threads=2, extra={"height_difference": 1e-16})).met is False
     coarser = row(0.6, suite="threads", threads=2, extra={"leaf_sse": 102.0})
     assert verdict(second, row(1.0, suite="threads", extra={"leaf_sse": 100.0}), coarser).met is False
+
+
+def test_speed_ups_are_in_a_table_of_their_own_with_the_machine_that_ran_them():
+    here = {"machine": {"cpu": "A", "cores": 2} | PLACE, "started": "2026-01-01", "load": 0.5}
+    there = here | {"machine": {"cpu": "B", "cores": 16} | PLACE}
+    single = {"suite": "cores", "method": "single"}
+    rows = [
+        row(1.0, extra=here),
+        row(8.0, **single, extra=there | {"height_difference": 0.0}),
+        row(2.0, **single, threads=4, extra=there | {"height_difference": 0.0}),
+        row(3.0, suite="cores", task="loops", extra=there),
+        row(4.0, suite="cores", task="loops", threads=4, extra=there),
+    ]
+    page = render.page(rows, summarize(rows), [])
+    top, cores = page.split("## More threads")
+    cores = cores.split("##")[0]
+    assert "Measured on: A, 2 cores" in top
+    assert "B, 16 cores" not in top
+    assert "Measured on: B, 16 cores" in cores
+    assert "| single, uniform 50,000 × 5 | 8 s | 4.0 × | to the bit |" in cores
+    assert "| processes of pure loops | 3 s | 3.0 × |  |" in cores
+    assert "A, 2 cores" not in page.split("## Exact Ward of points")[1]
 
 
 def test_where_silverbirch_is_slower_is_written_down():

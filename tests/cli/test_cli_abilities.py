@@ -16,6 +16,7 @@ from silverbirch.cli.wording import OPTIONS, options_of
 
 WITHOUT_AN_OPTION = {
     "forget": "it is for `partial_fit`: each batch forgets a share of those before, and a run over files is one batch",
+    "device": "the command line computes on the CPU",
     "progress": "a terminal shows the progress, and --quiet leaves it out",
 }
 

@@ -27,7 +27,7 @@ ADAPTIVE = {"method": "level", "min_size": None, "max_size": None, "noise": Fals
 SIGNATURES = {
     "linkage": (
         {"y": REQUIRED, "method": "single", "metric": "euclidean", "optimal_ordering": False},
-        {"weights": None, "mode": "linkage", "algorithm": "auto", "n_jobs": None, "progress": False},
+        {"weights": None, "mode": "linkage", "algorithm": "auto", "n_jobs": None, "progress": False, "device": None},
     ),
     "leaf_order": (
         {"Z": REQUIRED, "y": REQUIRED, "exact": None},
@@ -97,6 +97,7 @@ SIGNATURES = {
             "forget": None,
             "n_jobs": None,
             "progress": False,
+            "device": None,
         },
     ),
     "AgglomerativeClustering": (

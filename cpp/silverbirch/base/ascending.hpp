@@ -41,13 +41,18 @@ UnsetVector<std::uint32_t> ascending(std::size_t count, Value value, std::size_t
   } else {
     UnsetVector<Item> sorted(count);
     radix_sort(items, sorted, kRest, 64, [](const Item& item) { return item.key; }, threads);
-    const auto continues = [&](std::size_t i) { return i > 0 && items[i].key >> kRest == items[i - 1].key >> kRest; };
-    parallel_for(count, kPiece, threads, no_progress, [&](std::size_t begin, std::size_t last) {
-      while (begin < last && continues(begin)) ++begin;  // a run belongs to the piece in which it begins
-      for (std::size_t end; begin < last; begin = end) {
-        for (end = begin + 1; end < count && continues(end);) ++end;
-        if (end - begin > 1) std::sort(items.data() + begin, items.data() + end, precedes);
-      }
+    struct Run {
+      std::size_t begin, end;
+    };
+    const auto continues = [&](std::size_t i) { return items[i].key >> kRest == items[i - 1].key >> kRest; };
+    const auto runs = parallel_collect<Run>(count, threads, [&](std::size_t i, Run& run) {
+      if ((i > 0 && continues(i)) || i + 1 == count || !continues(i + 1)) return false;
+      for (run = {i, i + 2}; run.end < count && continues(run.end);) ++run.end;
+      return true;
+    });
+    parallel_for(runs.size(), 256, threads, no_progress, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t r = begin; r < end; ++r)
+        std::sort(items.data() + runs[r].begin, items.data() + runs[r].end, precedes);
     });
   }
   UnsetVector<std::uint32_t> places(count);

@@ -19,7 +19,7 @@
   /* nearest */ \
   use(cell_lists) use(group_search) use(row_order) use(label_filter) \
   /* linkage */ \
-  use(known_neighbours) use(parallel_collect) use(unset_memory) use(radix_sort) use(quaternary_heap) use(heap_prefetch) \
+  use(known_neighbours) use(parallel_collect) use(unset_memory) use(radix_sort) \
   use(balls) use(last_by_matrix) use(tiles) \
   /* linkage in many dimensions */ \
   use(byte_filter) use(product_filter) use(few_queries) use(mutual_first_pass) use(first_cut) use(neighbour_lists) \

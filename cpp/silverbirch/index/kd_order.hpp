@@ -169,15 +169,15 @@ void kd_sort_closely(KdKey* keys, std::size_t size, KdShape shape, std::size_t d
   for (std::size_t i = 0; i < size; ++i) keys[i] = points[point_of(local[i])];
 }
 
-// Orders the points in `keys`; coordinate(point, k) is a double. Halves the ranges on several threads until they fit
-// into a cache, then sorts each of them.
+// Orders the points in `keys`; coordinate(point, k) is a double. Halves the ranges on several threads until they have
+// at most `most` points, then sorts each of them. Zero: as many points as fit into a cache.
 template <class Coordinate>
 void kd_order(std::span<KdKey> keys, KdShape shape, std::size_t dim, Coordinate coordinate, std::size_t threads,
-              const Progress& progress) {
+              const Progress& progress, std::size_t most = 0) {
   struct Range {
     std::size_t begin, size;
   };
-  const std::size_t fits = std::max<std::size_t>(shape.leaf, (std::size_t{1} << 17) / dim);
+  const std::size_t fits = std::max<std::size_t>(shape.leaf, most ? most : (std::size_t{1} << 17) / dim);
   std::vector<Range> ranges = {{0, keys.size()}};
   UnsetVector<KdKey> scratch(keys.size());
   const auto for_ranges = [&](auto work) {

@@ -5,7 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numeric>
+#include <span>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "silverbirch/base/aligned.hpp"
@@ -68,6 +71,7 @@ class MergeHistory {
     return merged;
   }
   const Cluster& cluster(std::size_t name) const { return clusters_[name]; }
+  void prefetch(std::size_t name) const { __builtin_prefetch(&clusters_[name]); }
   void set_cluster(std::size_t name, const Cluster& cluster) { clusters_[name] = cluster; }
 
   // For prototype linkages. Either all merges or none have a prototype.
@@ -118,5 +122,30 @@ class MergeHistory {
   UnsetVector<Merge> merges_;
   std::vector<std::size_t> prototypes_;
 };
+
+// Merges that were found elsewhere, in an order where parts come before the whole. a[i] and b[i] are any objects of the
+// two clusters, so the edges of a spanning tree in ascending order are merges, too.
+inline Merges merged_in_order(std::span<const std::int64_t> a, std::span<const std::int64_t> b,
+                              std::span<const double> height, bool monotone) {
+  const std::size_t objects = height.size() + 1;
+  if (a.size() != height.size() || b.size() != height.size())
+    throw std::invalid_argument("a, b and height must have the same length");
+  MergeHistory history(objects);
+  std::vector<std::size_t> name(objects);
+  std::iota(name.begin(), name.end(), std::size_t{0});
+  const auto name_of = [&](std::int64_t object) {
+    auto x = static_cast<std::size_t>(object);
+    if (x >= objects) throw std::invalid_argument("an object of a merge does not exist");
+    while (name[x] != x) x = name[x] = name[name[x]];
+    return x;
+  };
+  for (std::size_t i = 0; i < height.size(); ++i) {
+    const std::size_t x = name_of(a[i]), y = name_of(b[i]);
+    if (x == y) throw std::invalid_argument("a merge joins a cluster to itself");
+    history.record(x, y, height[i]);
+    name[x] = y;
+  }
+  return std::move(history).finish(monotone);
+}
 
 }  // namespace silverbirch

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "silverbirch/nearest/cell_scan.hpp"
 
@@ -52,16 +53,17 @@ float NearestCells::position(const Scalar* row, float* position) const {
   return squared_norm;
 }
 
-// A batch of rows, sorted by cell. Rows too far away for floats come after all cells.
-template <class Scalar>
+// Rows too far away for floats come after all cells.
 class NearestCells::Batch {
  public:
   explicit Batch(const NearestCells& nearest) : nearest_(nearest), end_(nearest.lists_->cell_count() + 1) {}
 
+  template <class Scalar>
   void load(const Scalar* rows, std::size_t row_count) {
     positions_.resize(row_count * nearest_.dim_);
     cells_.resize(row_count);
     order_.resize(row_count);
+    found_.resize(row_count);
     for (std::size_t begin = 0; begin < row_count; begin += kRowsATile)
       find_cells(rows, begin, std::min(begin + kRowsATile, row_count));
     sort();
@@ -70,8 +72,10 @@ class NearestCells::Batch {
   const float* positions() const { return positions_.data(); }
   const std::uint32_t* rows() const { return order_.data(); }
   std::size_t end(std::size_t cell) const { return end_[cell]; }
+  Slot* found() { return found_.data(); }  // room for the slots that are found
 
  private:
+  template <class Scalar>
   void find_cells(const Scalar* rows, std::size_t begin, std::size_t end) {
     const std::size_t dim = nearest_.dim_;
     far_away_.clear();
@@ -93,49 +97,55 @@ class NearestCells::Batch {
   std::vector<float> positions_;
   std::vector<std::uint32_t> cells_, order_, end_;
   std::vector<std::size_t> far_away_;
+  std::vector<Slot> found_;
 };
+
+std::size_t NearestCells::batch_rows() const {
+  return lists_ ? std::max(kRowsABatch, kRowsACell * lists_->cell_count()) : kRowsABatch;
+}
 
 template <class Scalar>
 std::vector<std::size_t> NearestCells::nearest(const Scalar* rows, std::size_t row_count, std::int64_t* names,
-                                               const Checkpoint& checkpoint) const {
+                                               Spares<Batch>& batches, const Checkpoint& checkpoint) const {
   std::vector<std::size_t> left_out;
   if (!lists_) {
     left_out.resize(row_count);
     std::iota(left_out.begin(), left_out.end(), std::size_t{0});
     return left_out;
   }
-  const std::size_t cell_count = lists_->cell_count(), batch_rows = std::max(kRowsABatch, kRowsACell * cell_count);
+  const std::size_t cell_count = lists_->cell_count();
   const auto nearest_in_cell = cell_scan().nearest_in_cell[dim_];
-  Batch<Scalar> batch(*this);
-  std::vector<Slot> nearest(std::min(batch_rows, row_count));
-  for (std::size_t begin = 0; begin < row_count; begin += batch_rows) {
-    const std::size_t count = std::min(batch_rows, row_count - begin);
-    batch.load(rows + begin * dim_, count);
+  std::shared_ptr<Batch> batch = batches.take([this] { return std::make_shared<Batch>(*this); });
+  for (std::size_t begin = 0; begin < row_count; begin += batch_rows()) {
+    const std::size_t count = std::min(batch_rows(), row_count - begin);
+    batch->load(rows + begin * dim_, count);
+    const Slot* found = batch->found();
     std::size_t first = 0, next_check = 0;
     for (std::size_t cell = 0; cell < cell_count; ++cell) {
       if (first >= next_check) {
         checkpoint();
         next_check = first + kRowsBetweenChecks;
       }
-      const std::size_t end = batch.end(cell);
-      nearest_in_cell(lists_->tables(), cell, batch.positions(), batch.rows() + first, end - first, nearest.data());
+      const std::size_t end = batch->end(cell);
+      nearest_in_cell(lists_->tables(), cell, batch->positions(), batch->rows() + first, end - first, batch->found());
       for (std::size_t i = first; i < end; ++i) {
-        const std::size_t row = begin + batch.rows()[i];
-        if (nearest[i - first] == kNoSlot)
+        const std::size_t row = begin + batch->rows()[i];
+        if (found[i - first] == kNoSlot)
           left_out.push_back(row);
         else
-          names[row] = names_[nearest[i - first]];
+          names[row] = names_[found[i - first]];
       }
       first = end;
     }
-    for (; first < count; ++first) left_out.push_back(begin + batch.rows()[first]);
+    for (; first < count; ++first) left_out.push_back(begin + batch->rows()[first]);
   }
+  batches.give_back(std::move(batch));
   return left_out;
 }
 
-template std::vector<std::size_t> NearestCells::nearest(const float*, std::size_t, std::int64_t*,
+template std::vector<std::size_t> NearestCells::nearest(const float*, std::size_t, std::int64_t*, Spares<Batch>&,
                                                         const Checkpoint&) const;
-template std::vector<std::size_t> NearestCells::nearest(const double*, std::size_t, std::int64_t*,
+template std::vector<std::size_t> NearestCells::nearest(const double*, std::size_t, std::int64_t*, Spares<Batch>&,
                                                         const Checkpoint&) const;
 
 }  // namespace silverbirch

@@ -15,6 +15,7 @@
 
 #include "silverbirch/base/parallel.hpp"
 #include "silverbirch/base/progress.hpp"
+#include "silverbirch/base/spares.hpp"
 #include "silverbirch/nearest/cell_lists.hpp"
 
 namespace silverbirch {
@@ -27,15 +28,18 @@ class NearestCells {
   // Searches the slots of `tree`.
   NearestCells(const PackedTree& tree, std::size_t threads, const Progress& progress);
 
-  // Writes the names of the slots nearest to the rows. Returns the rows it left out.
+  class Batch;  // rows, sorted by cell
+
+  // How many rows should be searched together.
+  std::size_t batch_rows() const;
+
+  // Writes the names of the slots nearest to the rows. Returns the rows it left out; those with values that are not
+  // finite are among them.
   template <class Scalar>
   std::vector<std::size_t> nearest(const Scalar* rows, std::size_t row_count, std::int64_t* names,
-                                   const Checkpoint& checkpoint) const;
+                                   Spares<Batch>& batches, const Checkpoint& checkpoint) const;
 
  private:
-  template <class Scalar>
-  class Batch;
-
   template <class Scalar>
   float position(const Scalar* row, float* position) const;
 

@@ -89,11 +89,11 @@ CellLists::CellLists(const std::vector<float>& positions, std::size_t dim, std::
                      const Progress& progress)
     : dim_(dim), positions_(positions), order_(positions.size() / dim) {
   std::iota(order_.begin(), order_.end(), Slot{0});
-  divide();
+  divide(threads);
   for (std::size_t slot = 0; slot < order_.size(); ++slot)
     std::copy_n(positions.data() + order_[slot] * dim, dim, positions_.data() + slot * dim);
   positions_.resize(positions_.size() + dim, kEmptyPosition);
-  write_cells();
+  write_cells(threads);
   progress.poll();
 
   lists_.resize(cell_count() * list_steps(dim) * kCellPoints);
@@ -116,18 +116,21 @@ CellLists::CellLists(const std::vector<float>& positions, std::size_t dim, std::
 }
 
 // Halves the points, then the halves, until each part fits into a cell.
-void CellLists::divide() {
+void CellLists::divide(std::size_t threads) {
   cell_begin_ = {0, static_cast<Slot>(order_.size())};
   const auto longest = [&] { return cell_begin_.back() - cell_begin_[cell_begin_.size() - 2]; };
   while (longest() > kCellPoints) {  // no part is longer than the last
-    std::vector<Slot> begins;
-    for (std::size_t part = 0; part + 1 < cell_begin_.size(); ++part) {
-      const Slot begin = cell_begin_[part], end = cell_begin_[part + 1], middle = begin + (end - begin) / 2;
-      splits_.push_back(halve(begin, middle, end));
-      begins.push_back(begin);
-      begins.push_back(middle);
-    }
-    begins.push_back(cell_begin_.back());
+    const std::size_t parts = cell_begin_.size() - 1, first = splits_.size();
+    std::vector<Slot> begins(2 * parts + 1, cell_begin_.back());
+    splits_.resize(first + parts);
+    parallel_for(parts, 1 + parts / 64, threads, no_progress, [&](std::size_t from, std::size_t to) {
+      for (std::size_t part = from; part < to; ++part) {
+        const Slot begin = cell_begin_[part], end = cell_begin_[part + 1], middle = begin + (end - begin) / 2;
+        splits_[first + part] = halve(begin, middle, end);
+        begins[2 * part] = begin;
+        begins[2 * part + 1] = middle;
+      }
+    });
     cell_begin_ = std::move(begins);
   }
 }
@@ -171,11 +174,13 @@ void CellLists::find_cells(const float* positions, std::size_t count, std::uint3
   }
 }
 
-void CellLists::write_cells() {
+void CellLists::write_cells(std::size_t threads) {
   blocks_.resize(cell_count() * block_floats(), kEmptyPosition);
   boxes_.resize((cell_count() + kCellPoints - 1) / kCellPoints * 2 * block_floats(), kEmptyPosition);
   centres_.resize(cell_count() * dim_);
-  for (std::size_t cell = 0; cell < cell_count(); ++cell) write_cell(cell);
+  parallel_for(cell_count(), 64, threads, no_progress, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t cell = begin; cell < end; ++cell) write_cell(cell);
+  });
 }
 
 void CellLists::write_cell(std::size_t cell) {

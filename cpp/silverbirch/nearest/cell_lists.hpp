@@ -37,9 +37,9 @@ class CellLists {
   std::size_t block_floats() const { return dim_ * kCellPoints; }
   float coordinate(Slot slot, std::size_t k) const { return positions_[slot * dim_ + k]; }
 
-  void divide();
+  void divide(std::size_t threads);
   Split halve(Slot begin, Slot middle, Slot end);
-  void write_cells();
+  void write_cells(std::size_t threads);
   void write_cell(std::size_t cell);
   void write_list(std::size_t cell, Neighbours& near);
 

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "silverbirch/base/switches.hpp"
+#include "silverbirch/features/features.hpp"
 #include "silverbirch/index/kd_order.hpp"
 #include "silverbirch/index/search.hpp"
 
@@ -17,6 +18,9 @@ constexpr std::size_t kManyDimensions = 12, kManyPoints = 256;
 constexpr std::size_t kGroupsToDecide = 8, kRowsToDecide = 4 * kGroupsToDecide * kLanes;
 // The filter bounds all points in about the time the tree takes to scan one leaf in this many.
 constexpr std::size_t kLeavesForPanels = 8;
+constexpr std::size_t kFewestRowsOfPiece = std::size_t{1} << 12, kMostRowsOfPiece = std::size_t{1} << 20;
+// With several threads, each sorts ranges of the kd-order with at most this many values.
+constexpr std::size_t kRangeValues = std::size_t{1} << 14;
 // The lists of cells pay off from this many rows per point on, if at most one row in kLeftToTheTree is left to the
 // tree.
 constexpr std::size_t kRowsForLists = 16, kLeftToTheTree = 3;
@@ -25,12 +29,12 @@ std::size_t leaf_slots() { return on(Mechanism::group_search) ? kLabelLeaf : kCl
 
 }  // namespace
 
-NearestIndex::NearestIndex(const double* points, std::size_t count, std::size_t dim, const Progress& progress,
-                           Strategy strategy, bool may_list)
+NearestIndex::NearestIndex(const double* points, std::size_t count, std::size_t dim, std::size_t threads,
+                           const Progress& progress, Strategy strategy, bool may_list)
     : numbers_(count),
       blocks_(leaves_for(count, leaf_slots()) * (leaf_slots() / kLanes) * index_block_doubles(dim)),
       boxes_(dim, leaf_slots(), Nearness::centroid),
-      row_order_(points, count, dim),
+      row_order_(points, count, dim, threads),
       find_(index_search().nearest_to_points[IndexSearch::unrolled(dim)]),
       strategy_(strategy == Strategy::undecided &&
                         (dim < kManyDimensions || count < kManyPoints || !on(Mechanism::label_filter))
@@ -42,14 +46,14 @@ NearestIndex::NearestIndex(const double* points, std::size_t count, std::size_t 
   std::vector<KdKey> order(count);
   std::iota(order.begin(), order.end(), KdKey{0});
   kd_order(
-      order, {leaf_slots(), kLanes}, dim, [&](std::size_t point, std::size_t k) { return points[point * dim + k]; }, 1,
-      progress);
+      order, {leaf_slots(), kLanes}, dim, [&](std::size_t point, std::size_t k) { return points[point * dim + k]; },
+      threads, progress, threads > 1 ? kRangeValues / dim : 0);
   for (std::size_t slot = 0; slot < leaves_for(count, leaf_slots()) * leaf_slots(); ++slot) {
     double* lane = blocks_.data() + slot / kLanes * index_block_doubles(dim) + slot % kLanes;
     if (slot < count) numbers_[slot] = static_cast<std::uint32_t>(point_of(order[slot]));
     for (std::size_t k = 0; k < dim; ++k) lane[k * kLanes] = slot < count ? points[numbers_[slot] * dim + k] : kFarAway;
   }
-  boxes_.pack(blocks_.data(), leaves_for(count, leaf_slots()), 1, progress);
+  boxes_.pack(blocks_.data(), leaves_for(count, leaf_slots()), threads, progress);
   tree_.dim = dim;
   tree_.slot_count = count;
   tree_.blocks = blocks_.data();
@@ -100,13 +104,25 @@ class NearestIndex::Groups {
 template <class Scalar>
 void NearestIndex::nearest(const Scalar* rows, std::size_t row_count, std::int64_t* numbers, std::size_t threads,
                            const Progress& progress) const {
-  const Strategy strategy = choose(rows, row_count, threads, progress);
-  // Long pieces have rows that are near each other, but every thread should get a piece.
-  const std::size_t piece_rows = std::clamp<std::size_t>(row_count / threads, 1 << 12, 1 << 20);
-  parallel_for(row_count, piece_rows, threads, progress,
-               [&](std::size_t begin, std::size_t end, const Checkpoint& checkpoint) {
-                 piece(strategy, rows + begin * dim(), end - begin, numbers + begin, checkpoint);
-               });
+  try {
+    const Strategy strategy = choose(rows, row_count, threads, progress);
+    Spares<NearestCells::Batch> batches;
+    parallel_for(row_count, piece_rows(strategy, row_count, threads), threads, progress,
+                 [&](std::size_t begin, std::size_t end, const Checkpoint& checkpoint) {
+                   piece(strategy, rows + begin * dim(), end - begin, numbers + begin, batches, checkpoint);
+                 });
+  } catch (const BadValue&) {
+    check_some(rows, 0, row_count, dim());  // throws the first bad value, whichever thread found one
+    throw;
+  }
+}
+
+// Long pieces have rows that are near each other, but every thread should get as many rows as any other. Pieces for
+// cells are batches.
+std::size_t NearestIndex::piece_rows(Strategy strategy, std::size_t row_count, std::size_t threads) const {
+  const std::size_t most = strategy == Strategy::cells ? cells_->batch_rows() : kMostRowsOfPiece;
+  const std::size_t rounds = (row_count + threads * most - 1) / (threads * most);
+  return std::max(kFewestRowsOfPiece, (row_count + threads * rounds - 1) / (threads * rounds));
 }
 
 template <class Scalar>
@@ -114,8 +130,10 @@ NearestIndex::Strategy NearestIndex::choose(const Scalar* rows, std::size_t row_
                                             const Progress& progress) const {
   const std::lock_guard lock(choosing_);
   rows_seen_ += row_count;
-  if (strategy_ == Strategy::undecided && row_count >= kRowsToDecide)
+  if (strategy_ == Strategy::undecided && row_count >= kRowsToDecide) {
+    check_coordinates(rows, row_count, dim(), threads, progress);
     strategy_ = visits_much(rows, row_count) ? Strategy::panels : Strategy::tree;
+  }
   if (strategy_ == Strategy::tree && may_list_ && rows_seen_ >= kRowsForLists * size()) strategy_ = Strategy::cells;
   if (strategy_ == Strategy::panels && !panels_) panels_ = std::make_unique<NearestPanels>(tree_, progress);
   if (strategy_ == Strategy::cells && !cells_) cells_ = std::make_unique<NearestCells>(tree_, threads, progress);
@@ -124,11 +142,12 @@ NearestIndex::Strategy NearestIndex::choose(const Scalar* rows, std::size_t row_
 
 template <class Scalar>
 void NearestIndex::piece(Strategy strategy, const Scalar* rows, std::size_t row_count, std::int64_t* numbers,
-                         const Checkpoint& checkpoint) const {
+                         Spares<NearestCells::Batch>& batches, const Checkpoint& checkpoint) const {
   if (strategy == Strategy::panels) {
+    check_some(rows, 0, row_count, dim());
     by_tree(rows, panels_->nearest(rows, row_count, numbers, checkpoint), numbers, checkpoint);
   } else if (strategy == Strategy::cells) {
-    const std::vector<std::size_t> left = cells_->nearest(rows, row_count, numbers, checkpoint);
+    const std::vector<std::size_t> left = cells_->nearest(rows, row_count, numbers, batches, checkpoint);
     by_tree(rows, left, numbers, checkpoint);
     if (left.size() <= row_count / kLeftToTheTree) return;
     const std::lock_guard lock(choosing_);
@@ -143,6 +162,7 @@ template <class Scalar>
 void NearestIndex::by_tree(const Scalar* rows, std::size_t row_count, std::int64_t* numbers,
                            const Checkpoint& checkpoint) const {
   constexpr std::size_t kBetweenChecks = 64 * kLanes;
+  check_some(rows, 0, row_count, dim());
   Groups<Scalar> groups(*this, rows, row_count);
   for (std::size_t begin = 0; begin < row_count; begin += kLanes) {
     if (begin % kBetweenChecks == 0) checkpoint();

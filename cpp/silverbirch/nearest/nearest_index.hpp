@@ -26,10 +26,11 @@ class NearestIndex {
 
   // points: row-major, finite. strategy: undecided lets the rows decide which strategy is fastest. may_list: whether
   // there is memory for the lists of cells, which are several times as large as the points.
-  NearestIndex(const double* points, std::size_t count, std::size_t dim, const Progress& progress,
+  NearestIndex(const double* points, std::size_t count, std::size_t dim, std::size_t threads, const Progress& progress,
                Strategy strategy = Strategy::undecided, bool may_list = true);
 
-  // Writes the numbers of the points nearest to the rows, the lowest number among equally near points.
+  // Writes the numbers of the points nearest to the rows, the lowest number among equally near points. Throws BadValue
+  // if a value is not finite or too large to square.
   template <class Scalar>
   void nearest(const Scalar* rows, std::size_t row_count, std::int64_t* numbers, std::size_t threads,
                const Progress& progress) const;
@@ -44,9 +45,10 @@ class NearestIndex {
   Strategy choose(const Scalar* rows, std::size_t row_count, std::size_t threads, const Progress& progress) const;
   template <class Scalar>
   bool visits_much(const Scalar* rows, std::size_t row_count) const;
+  std::size_t piece_rows(Strategy strategy, std::size_t row_count, std::size_t threads) const;
   template <class Scalar>
   void piece(Strategy strategy, const Scalar* rows, std::size_t row_count, std::int64_t* numbers,
-             const Checkpoint& checkpoint) const;
+             Spares<NearestCells::Batch>& batches, const Checkpoint& checkpoint) const;
   template <class Scalar>
   void by_tree(const Scalar* rows, std::size_t row_count, std::int64_t* numbers, const Checkpoint& checkpoint) const;
   template <class Scalar>

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "silverbirch/base/parallel.hpp"
 #include "silverbirch/base/radix_sort.hpp"
 #include "silverbirch/base/switches.hpp"
 
@@ -18,18 +19,17 @@ namespace silverbirch {
 class RowOrder {
  public:
   // points: row-major, distributed like the rows.
-  RowOrder(const double* points, std::size_t count, std::size_t dim) : dim_(dim) {
+  RowOrder(const double* points, std::size_t count, std::size_t dim, std::size_t threads) : dim_(dim) {
     std::vector<std::pair<double, std::size_t>> extents(dim);
-    std::vector<double> sample;
     std::vector<std::array<double, kCells>> lines(dim);
     const std::size_t step = std::max<std::size_t>(1, count / kSample);
-    for (std::size_t k = 0; k < dim; ++k) {
-      sample.clear();
+    parallel_for(dim, 1, threads, no_progress, [&](std::size_t k, std::size_t) {
+      std::vector<double> sample;
       for (std::size_t i = 0; i < count; i += step) sample.push_back(points[i * dim + k]);
       std::sort(sample.begin(), sample.end());
       for (std::size_t line = 0; line < kCells; ++line) lines[k][line] = sample[line * sample.size() / kCells];
       extents[k] = {lines[k].front() - lines[k].back(), k};
-    }
+    });
     std::sort(extents.begin(), extents.end());  // widest first
     for (std::size_t i = 0; i < std::min(dim, kMostAxes); ++i)
       axes_.push_back({extents[i].second, lines[extents[i].second]});

@@ -6,10 +6,8 @@
 #include <new>
 #include <vector>
 
+#include "silverbirch/base/huge_pages.hpp"
 #include "silverbirch/base/switches.hpp"
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
 
 namespace silverbirch {
 
@@ -32,8 +30,6 @@ class NodeMemory {
   std::size_t bytes() const { return bytes_; }
 
  private:
-  static constexpr std::size_t kHugePage = std::size_t{1} << 21;
-
   struct Free {
     std::align_val_t alignment;
     void operator()(std::byte* slab) const { ::operator delete(slab, alignment); }
@@ -45,9 +41,7 @@ class NodeMemory {
     const std::align_val_t alignment{huge ? kHugePage : 64};
     slabs_.emplace_back(static_cast<std::byte*>(::operator new(size, alignment)), Free{alignment});
     next_ = slabs_.back().get();
-#if defined(__linux__)
-    if (huge) madvise(next_, size, MADV_HUGEPAGE);
-#endif
+    if (huge) ask_for_huge_pages(next_, size);
     left_ = size / piece_bytes_;
     bytes_ += size;
   }

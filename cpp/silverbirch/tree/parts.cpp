@@ -1,14 +1,17 @@
 #include "silverbirch/tree/parts.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <functional>
 #include <numeric>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 #include "silverbirch/base/parallel.hpp"
 #include "silverbirch/base/switches.hpp"
+#include "silverbirch/tree/sorted_rows.hpp"
 
 namespace silverbirch {
 
@@ -23,7 +26,7 @@ constexpr std::size_t kLeastLeavesOfPart = 1024, kLeastNodesOfPart = 16;
 
 // A block takes a few milliseconds: long enough for threads to pay, short enough to react to an interrupt.
 constexpr std::size_t kShortestBlock = 1024, kLongestBlock = 65536, kOperationsOfBlock = std::size_t{1} << 25;
-constexpr std::size_t kOperationsOfThread = std::size_t{1} << 17;  // the least work that pays for another thread
+constexpr std::size_t kOperationsOfThread = std::size_t{1} << 15;  // the least work that pays for another thread
 
 // All parts are rebuilt when less than a hundredth of a limit is left, or fewer than this many leaves per part: smaller
 // shares would make meetings too frequent.
@@ -109,16 +112,6 @@ std::size_t part_count_for(std::size_t dim, const TreeOptions& options) {
   return std::bit_floor(std::clamp<std::size_t>(affordable, 1, kMostParts));
 }
 
-struct PartitionedTree::Queue {
-  std::vector<std::uint32_t> rows;  // relative to the first row of the block
-  std::size_t done = 0;
-
-  std::size_t waiting_before(std::size_t end) const {
-    const auto first = rows.begin() + static_cast<std::ptrdiff_t>(done);
-    return static_cast<std::size_t>(std::lower_bound(first, rows.end(), end) - first);
-  }
-};
-
 PartitionedTree::PartitionedTree(std::size_t dim, const TreeOptions& options) : dim_(dim), options_(options) {
   options_.max_leaves = std::min(options.max_leaves, kNoLimit);
   options_.max_nodes = std::min(options.max_nodes, kNoLimit);
@@ -135,19 +128,22 @@ void PartitionedTree::insert_rows(const Scalar* rows, const double* weights, std
 template void PartitionedTree::insert_rows(const float*, const double*, std::size_t, const Progress&);
 template void PartitionedTree::insert_rows(const double*, const double*, std::size_t, const Progress&);
 
-// With one thread, an empty tree checks each block of rows just before it inserts them, while they are in the cache. If
-// a value is bad, the tree becomes empty again.
+// An empty tree checks rows just before it inserts them, while they are in the cache. If a value is bad, the tree
+// becomes empty again.
 template <class Scalar>
 void PartitionedTree::check_and_insert(const Scalar* rows, const double* weights, std::size_t row_count,
                                        const Progress& progress) {
-  if (leaf_count() > 0 || threads_ > 1 || !on(Mechanism::check_in_cache)) {
+  if (leaf_count() > 0 || !on(Mechanism::check_in_cache)) {
     check_coordinates(rows, row_count, dim_, threads_, progress);
     return insert_rows(rows, weights, row_count, progress);
   }
   try {
     insert(RowBatch<Scalar>{rows, weights, row_count, dim_, false}, progress);
   } catch (const BadValue&) {
-    *this = PartitionedTree(dim_, options_);
+    PartitionedTree empty(dim_, options_);
+    empty.set_threads(threads_);
+    *this = std::move(empty);
+    check_some(rows, 0, row_count, dim_);  // throws the first bad value, whichever thread found one
     throw;
   }
 }
@@ -162,17 +158,12 @@ void PartitionedTree::insert_features(const FeaturesView& features, const Progre
 template <class Batch>
 void PartitionedTree::insert(const Batch& batch, const Progress& progress) {
   if (interval_.left == 0) meet(progress);  // the last meeting was interrupted
-  for (std::size_t begin = 0; begin < batch.size;) {
+  std::size_t begin = 0;
+  while (parts_.size() == 1 && begin < batch.size) {
     progress(begin, batch.size);
-    const std::size_t end = std::min(begin + block_length(), batch.size);
-    batch.check(begin, end);
-    if (parts_.size() == 1) {
-      begin = insert_into_one(batch, begin, end, progress);
-    } else {
-      insert_block(batch, begin, end, progress);
-      begin = end;
-    }
+    begin = insert_into_one(batch, begin, std::min(begin + block_length(), batch.size), progress);
   }
+  if (begin < batch.size) insert_into_parts(batch, begin, progress);
   progress(batch.size, batch.size);
 }
 
@@ -180,6 +171,7 @@ void PartitionedTree::insert(const Batch& batch, const Progress& progress) {
 template <class Batch>
 std::size_t PartitionedTree::insert_into_one(const Batch& batch, std::size_t begin, std::size_t end,
                                              const Progress& progress) {
+  batch.check(begin, end);
   if (interval_.left == kNever) {
     batch.insert_range(parts_.front(), begin, end, progress);
     return end;
@@ -192,24 +184,45 @@ std::size_t PartitionedTree::insert_into_one(const Batch& batch, std::size_t beg
 }
 
 template <class Batch>
-void PartitionedTree::insert_block(const Batch& batch, std::size_t begin, std::size_t end, const Progress& progress) {
-  std::vector<Queue> queues = queues_of(batch, begin, end);
-  std::vector<std::size_t> waiting(queues.size()), order(queues.size());
-  for (std::size_t first = begin; first < end;) {
-    const auto [last, count] = next_rows(batch, first, end, interval_.left);
-    for (std::size_t p = 0; p < queues.size(); ++p) waiting[p] = queues[p].waiting_before(last - begin);
-    // The longest queues first, so that threads finish at about the same time.
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, std::greater(), [&](std::size_t p) { return waiting[p]; });
-    for_each_part(threads_for(count), [&](std::size_t i) {
-      Queue& queue = queues[order[i]];
-      batch.insert_chosen(parts_[order[i]], begin, queue.rows.data() + queue.done, waiting[order[i]]);
-      queue.done += waiting[order[i]];
-    });
+void PartitionedTree::insert_into_parts(const Batch& batch, std::size_t begin, const Progress& progress) {
+  SortedRows<Batch> sorted(batch, partition_, begin, block_length());
+  while (begin < batch.size) {
+    progress(begin, batch.size);
+    std::size_t end = begin + std::min({block_length(), std::max(interval_.left, kPilotRows), batch.size - begin});
+    sorted.move_to(begin);
+    sorted.sort_until(end, threads_for(end - begin));
+    std::size_t count = sorted.count_positive(begin, end);
+    if (count > interval_.left) std::tie(end, count) = next_rows(batch, begin, end, interval_.left);
+    insert_block(batch, sorted, begin, end);
     interval_.left -= count;
-    first = last;
+    begin = end;
     if (interval_.left == 0) meet(progress);
   }
+}
+
+// Inserts sorted rows, one thread for each part. Threads that have no part left to work on sort the rows that come
+// next: at least as many as are inserted, and more until all parts are done.
+template <class Batch>
+void PartitionedTree::insert_block(const Batch& batch, SortedRows<Batch>& sorted, std::size_t begin, std::size_t end) {
+  const std::size_t parts = parts_.size(), threads = threads_for(end - begin);
+  std::vector<std::size_t> waiting(parts), order(parts);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (threads > 1 && threads < parts) {  // the longest first, so that threads finish at about the same time
+    for (std::size_t p = 0; p < parts; ++p) waiting[p] = sorted.count(p, begin, end);
+    std::ranges::stable_sort(order, std::greater(), [&](std::size_t p) { return waiting[p]; });
+  }
+  const std::size_t next_end = std::min(end + (end - begin), batch.size);
+  std::atomic<std::size_t> unfinished{parts};
+  parallel_for(parts + threads, 1, threads, no_progress, [&](std::size_t i, std::size_t) {
+    if (i < parts) {
+      const auto rows = sorted.rows(order[i], begin, end);
+      batch.insert_chosen(parts_[order[i]], begin, rows.data(), rows.size());
+      --unfinished;
+    } else {
+      while ((unfinished > 0 || sorted.sorted_end() < next_end) && sorted.sort_piece()) {
+      }
+    }
+  });
 }
 
 std::size_t PartitionedTree::block_length() const {
@@ -219,47 +232,6 @@ std::size_t PartitionedTree::block_length() const {
 
 std::size_t PartitionedTree::threads_for(std::size_t row_count) const {
   return std::clamp<std::size_t>(row_count * dim_ * options_.branching / kOperationsOfThread, 1, threads_);
-}
-
-template <class Work>
-void PartitionedTree::for_each_part(std::size_t threads, Work work) const {
-  parallel_for(parts_.size(), 1, threads, no_progress, [&](std::size_t first, std::size_t last) {
-    for (std::size_t p = first; p < last; ++p) work(p);
-  });
-}
-
-// The rows of each part, in their order. Rows of weight zero are left out.
-template <class Batch>
-std::vector<PartitionedTree::Queue> PartitionedTree::queues_of(const Batch& batch, std::size_t begin,
-                                                               std::size_t end) const {
-  constexpr std::size_t piece = 4096;
-  const std::size_t count = end - begin, pieces = (count + piece - 1) / piece, threads = threads_for(count);
-  std::vector<Queue> queues(parts_.size() + 1);  // the last queue is for rows of weight zero
-  std::vector<std::uint32_t> part_of_row(count);
-  // First the number of rows of each piece in each part, then where these rows begin in the queue of the part.
-  std::vector<std::size_t> places(pieces * queues.size());
-  parallel_for(count, piece, threads, no_progress, [&](std::size_t first, std::size_t last) {
-    partition_.parts_of(batch.mean(begin + first), last - first, part_of_row.data() + first);
-    std::vector<std::size_t> counts(queues.size());
-    for (std::size_t i = first; i < last; ++i) {
-      if (!(batch.weight(begin + i) > 0.0)) part_of_row[i] = static_cast<std::uint32_t>(parts_.size());
-      ++counts[part_of_row[i]];
-    }
-    std::ranges::copy(counts, places.begin() + static_cast<std::ptrdiff_t>(first / piece * queues.size()));
-  });
-  for (std::size_t part = 0; part < queues.size(); ++part) {
-    std::size_t rows = 0;
-    for (std::size_t p = 0; p < pieces; ++p) rows += std::exchange(places[p * queues.size() + part], rows);
-    queues[part].rows.resize(rows);
-  }
-  parallel_for(count, piece, threads, no_progress, [&](std::size_t first, std::size_t last) {
-    std::vector<std::uint32_t*> next(queues.size());
-    for (std::size_t part = 0; part < queues.size(); ++part)
-      next[part] = queues[part].rows.data() + places[first / piece * queues.size() + part];
-    for (std::size_t i = first; i < last; ++i) *next[part_of_row[i]]++ = static_cast<std::uint32_t>(i);
-  });
-  queues.pop_back();
-  return queues;
 }
 
 // Divides the space, and moves the leaves of the first tree to one tree for each part.
@@ -274,11 +246,11 @@ void PartitionedTree::divide() {
   TreeOptions options = options_;
   options.squared_threshold = 0.0;  // so that leaves are moved, not merged
   parts_.clear();
-  for (const Features& own : of_part) {
-    parts_.emplace_back(dim_, options);
-    parts_.back().insert_features(view(own), no_progress);
-    parts_.back().raise_threshold(pilot.squared_threshold());
-  }
+  for (std::size_t p = 0; p < count; ++p) parts_.emplace_back(dim_, options);
+  parallel_for(count, 1, threads_for(leaves.size()), no_progress, [&](std::size_t p, std::size_t) {
+    parts_[p].insert_features(view(of_part[p]), no_progress);
+    parts_[p].raise_threshold(pilot.squared_threshold());
+  });
   share_room({});
 }
 

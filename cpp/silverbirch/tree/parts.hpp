@@ -24,6 +24,9 @@
 
 namespace silverbirch {
 
+template <class Batch>
+class SortedRows;
+
 class PartitionedTree {
  public:
   PartitionedTree(PartitionedTree&&) = default;
@@ -86,20 +89,17 @@ class PartitionedTree {
   struct Growth {  // new leaves and nodes per row; infinite if not known
     double leaves = std::numeric_limits<double>::infinity(), nodes = std::numeric_limits<double>::infinity();
   };
-  struct Queue;  // the rows of a block that wait to be inserted into one part
 
   template <class Batch>
   void insert(const Batch& batch, const Progress& progress);
   template <class Batch>
   std::size_t insert_into_one(const Batch& batch, std::size_t begin, std::size_t end, const Progress& progress);
   template <class Batch>
-  void insert_block(const Batch& batch, std::size_t begin, std::size_t end, const Progress& progress);
+  void insert_into_parts(const Batch& batch, std::size_t begin, const Progress& progress);
   template <class Batch>
-  std::vector<Queue> queues_of(const Batch& batch, std::size_t begin, std::size_t end) const;
+  void insert_block(const Batch& batch, SortedRows<Batch>& sorted, std::size_t begin, std::size_t end);
   std::size_t block_length() const;
   std::size_t threads_for(std::size_t row_count) const;
-  template <class Work>
-  void for_each_part(std::size_t threads, Work work) const;
 
   void meet(const Progress& progress);
   void divide();

@@ -45,4 +45,20 @@ int main() {
       CHECK(merges.z[7] == 3);
     }
   }
+  {  // the edges of a spanning tree
+    const std::vector<std::int64_t> a{2, 0, 3}, b{1, 1, 0};
+    const std::vector<double> height{1.0, 2.0, 4.0};
+    CHECK(rows(merged_in_order(a, b, height, true)) == std::vector<double>{1, 2, 1, 2, 0, 4, 2, 3, 3, 5, 4, 4});
+  }
+  {
+    const std::vector<std::int64_t> a{2}, b{0};
+    const std::vector<double> height{1.0};
+    bool refused = false;
+    try {
+      merged_in_order(a, b, height, true);
+    } catch (const std::invalid_argument&) {
+      refused = true;
+    }
+    CHECK(refused);
+  }
 }

@@ -32,11 +32,35 @@ void check_all_strategies(const std::vector<double>& points, const std::vector<d
   using Strategy = NearestIndex::Strategy;
   for (const auto strategy : {Strategy::undecided, Strategy::tree, Strategy::panels, Strategy::cells}) {
     if (strategy == Strategy::cells && !NearestCells::suits(points.size() / dim, dim)) continue;
-    const NearestIndex index(points.data(), points.size() / dim, dim, no_progress, strategy);
+    const NearestIndex index(points.data(), points.size() / dim, dim, 1, no_progress, strategy);
     std::vector<std::int64_t> nearest(expected.size());
     index.nearest(queries.data(), nearest.size(), nearest.data(), 2, no_progress);
     CHECK(nearest == expected);
   }
+}
+
+// Every strategy refuses values that are not finite or too large, and names the first, whichever thread finds one.
+void check_refusals() {
+  const std::size_t dim = 3;
+  const std::vector<double> points = random_points(300, dim, 41), good = random_points(20000, dim, 42);
+  using Strategy = NearestIndex::Strategy;
+  for (const auto strategy : {Strategy::undecided, Strategy::tree, Strategy::panels, Strategy::cells})
+    for (const double bad :
+         {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), 1e200}) {
+      const NearestIndex index(points.data(), points.size() / dim, dim, 2, no_progress, strategy);
+      std::vector<double> rows = good;
+      rows[7000 * dim + 1] = rows[19000 * dim] = bad;
+      std::vector<std::int64_t> nearest(rows.size() / dim);
+      std::size_t row = 0, column = 0;
+      try {
+        index.nearest(rows.data(), nearest.size(), nearest.data(), 2, no_progress);
+      } catch (const BadValue& refused) {
+        row = refused.row;
+        column = refused.column;
+      }
+      CHECK(row == 7000u);
+      CHECK(column == 1u);
+    }
 }
 
 // A tree without boxes: the cells only read the slots.
@@ -64,7 +88,9 @@ double left_by_cells(const std::vector<double>& points, const std::vector<double
   const Slots slots(points, dim);
   const NearestCells cells(slots.tree, 2, no_progress);
   std::vector<std::int64_t> expected = by_brute_force(points, queries, dim), nearest(expected.size(), -1);
-  const std::vector<std::size_t> left = cells.nearest(queries.data(), nearest.size(), nearest.data(), Checkpoint());
+  Spares<NearestCells::Batch> batches;
+  const std::vector<std::size_t> left =
+      cells.nearest(queries.data(), nearest.size(), nearest.data(), batches, Checkpoint());
   for (const std::size_t row : left) {
     CHECK(nearest[row] == -1);
     nearest[row] = expected[row];
@@ -128,6 +154,7 @@ void check_clusters_of_many_sizes(std::size_t dim) {
 }  // namespace
 
 int main() {
+  check_refusals();
   for (const std::string_view name : supported_instruction_sets()) {
     use_instruction_set(name);
     for (std::size_t dim = 1; dim <= kMostCellDimensions; ++dim) {

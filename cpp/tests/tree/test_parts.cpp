@@ -71,6 +71,39 @@ void threads_change_no_bit() {
   for (const std::size_t threads : {2, 3, 5}) check_same(tree_of(points, kOptions, threads), expected);
 }
 
+void threads_change_no_bit_of_rows_of_weight_zero() {
+  const std::vector<double> points = random_points(kRows, kDim, 6);
+  std::vector<double> weights(kRows), counted;
+  for (std::size_t i = 0; i < kRows; ++i) {
+    weights[i] = i < 3000 || i % 50 == 0 ? 1.0 : 0.0;
+    if (weights[i] > 0.0) counted.insert(counted.end(), points.begin() + i * kDim, points.begin() + (i + 1) * kDim);
+  }
+  const PartitionedTree expected = tree_of(counted);
+  for (const std::size_t threads : {1, 3}) {
+    PartitionedTree tree(kDim, kOptions);
+    tree.set_threads(threads);
+    tree.insert_rows(points.data(), weights.data(), kRows, no_progress);
+    check_same(tree, expected);
+  }
+}
+
+void a_refused_row_is_the_first_and_leaves_an_empty_tree() {
+  std::vector<double> points = random_points(kRows, kDim, 6);
+  points[30000 * kDim + 1] = points[35000 * kDim] = std::numeric_limits<double>::quiet_NaN();
+  for (const std::size_t threads : {1, 3}) {
+    PartitionedTree tree(kDim, kOptions);
+    tree.set_threads(threads);
+    std::size_t row = 0;
+    try {
+      tree.check_and_insert(points.data(), nullptr, kRows, no_progress);
+    } catch (const BadValue& refused) {
+      row = refused.row;
+    }
+    CHECK(row == 30000u);
+    CHECK(tree.leaf_count() == 0u);
+  }
+}
+
 void chunks_change_no_bit_and_the_limits_hold_after_each() {
   const std::vector<double> points = random_points(kRows, kDim, 3);
   const PartitionedTree expected = tree_of(points);
@@ -198,6 +231,8 @@ int main() {
   equal_rows_are_in_one_part();
   many_rows_go_where_each_of_them_goes();
   threads_change_no_bit();
+  threads_change_no_bit_of_rows_of_weight_zero();
+  a_refused_row_is_the_first_and_leaves_an_empty_tree();
   chunks_change_no_bit_and_the_limits_hold_after_each();
   rows_of_no_weight_change_no_bit();
   rows_as_features_change_no_bit();

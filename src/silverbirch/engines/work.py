@@ -125,7 +125,7 @@ class Aggregate(Work):
         return merged_in_tree(parts, self._model()._new_tree())
 
     def _model(self) -> AggregateModel:
-        return AggregateModel(**self.parameters | {"n_jobs": None, "progress": False})
+        return AggregateModel(**self.parameters | {"n_jobs": None, "progress": False, "device": None})
 
 
 @dataclass(frozen=True)

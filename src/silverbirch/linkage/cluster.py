@@ -5,7 +5,6 @@ This module checks the data and the memory needed, then calls the core, which ch
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, cast
@@ -28,12 +27,14 @@ from ..checks import (
 )
 from ..directions import METRICS
 from ..features import ClusterFeatures
+from ..gpu.device import chosen_device, in_main_memory
 from ..names import Algorithm, CFDistance, Method, Metric, Mode
 from ..progress import Report
 from .distances import full_metric_name, pairwise_distances, require_distances, selected_distances
 from .job import Job, Pairs, core_messages
 from .leaves import Leaves, as_points, condensed_count, require_memory_for_order
-from .matrix import LinkageMatrix, with_prototypes
+from .matrix import LinkageMatrix, warn_of_square_distances, with_prototypes
+from .on_gpu import cluster_features_on_gpu, cluster_points_on_gpu, require_on_gpu
 from .sparse import cluster_sparse
 from .unit_features import require_unit_rows, unit_centres, unit_points
 
@@ -53,6 +54,7 @@ def linkage(
     algorithm: Algorithm = "auto",
     n_jobs: int | None = None,
     progress: bool = False,
+    device: Any = None,
 ) -> Floats:
     """Returns the dendrogram of agglomerative clustering, as `scipy.cluster.hierarchy.linkage` does.
 
@@ -88,6 +90,10 @@ def linkage(
         It changes the time and nothing else.
     progress : bool, default False
         Whether to show a progress bar.
+    device : str or torch.device, default None
+        Where to compute: "cpu", "cuda" for a GPU of NVIDIA, or "cuda:1" for one of several. None computes where the
+        points are: an array on a GPU, of torch, CuPy or any library with DLPack, is clustered there. The result is the
+        same, heights to 1e-9. See "GPU" in the documentation for what it needs and what runs there.
 
     Returns
     -------
@@ -103,7 +109,9 @@ def linkage(
     TypeError
         The data are not numbers.
     MemoryLimitError
-        The distances of all pairs would need more memory than is free.
+        The distances of all pairs would need more memory than is free, or the GPU has too little.
+    ImportError
+        A GPU needs torch and Triton.
 
     Warns
     -----
@@ -147,18 +155,26 @@ def linkage(
     """
     as_choice(mode, "mode", MODES)
     metric = full_metric_name(metric)
+    device = chosen_device(device, y)
     job = Job(
         as_method(method, mode, "linkage.method"),
         as_choice(algorithm, "algorithm", ALGORITHMS),
         as_threads(n_jobs),
         progress,
+        device=device,
     )
+    if device is None:
+        y = in_main_memory(y)
+    else:
+        require_on_gpu(job.method, mode, algorithm, ordering=optimal_ordering)
 
     y = as_points(y)
     if isinstance(y, ClusterFeatures):
         if weights is not None:
             raise ValueError("cluster features have weights of their own: leave `weights` out")
         Z, leaves = _cluster_given_features(job, y, metric, mode)
+    elif device is not None:
+        return cluster_points_on_gpu(job, y, metric, weights, mode)
     elif hasattr(y, "tocsr"):
         Z, leaves = cluster_sparse(job, y, metric, weights, mode)
     elif (array := as_array(y, "y")).ndim == 1:
@@ -180,13 +196,16 @@ def cluster_features(
     n_jobs: int | None = None,
     progress: bool = False,
     max_memory: int | None = None,
+    device: Any = None,
 ) -> Floats:
     """`linkage` of cluster features; raises MemoryLimitError if the distances need more than max_memory bytes.
 
     With metric "cosine" or "correlation", linkages that need Euclidean distances (ward, centroid, median, and
     mode="aggregation" but for "average") are allowed too: on unit rows, with Euclidean heights.
     """
-    job = Job(method, algorithm, as_threads(n_jobs), progress, max_memory)
+    job = Job(method, algorithm, as_threads(n_jobs), progress, max_memory, chosen_device(device))
+    if job.device is not None:
+        require_on_gpu(method, mode, algorithm)
     if metric == "euclidean":
         return _cluster_features(job, features, mode)
     return _cluster_features_of_directions(job, features, metric, mode)
@@ -254,7 +273,7 @@ def _cluster_features_of_directions(job: Job, features: ClusterFeatures, metric:
 
 def _cluster_points(job: Job, y: Any, metric: Any, weights: Any, mode: str) -> tuple[Floats, Leaves]:
     rows = np.asarray(as_rows(y, name="y"), dtype=np.float64)
-    _warn_of_square_distances(rows)
+    warn_of_square_distances(rows, stacklevel=4)
     weight = np.ones(len(rows)) if weights is None else as_weights(weights, len(rows), "weights")
     points = _with_weight(ClusterFeatures._adopt(weight.view(), rows.view(), np.zeros(len(rows))))
     del rows  # unit rows take its place
@@ -335,6 +354,8 @@ def _pairs_of(rows: Floats, metric: Any) -> Pairs:
 
 def _cluster(job: Job, features: ClusterFeatures, *, squares: bool) -> Floats:
     """With `squares`, average and weighted linkage use squared distances and heights are their square roots."""
+    if job.device is not None:
+        return cluster_features_on_gpu(job, features, squares=squares)
     with core_messages(), job.report() as report:
         Z, prototypes = _core.cluster_features(
             *features.arrays(), job.method, squares, job.algorithm, job.threads, job.announce_pairs, report
@@ -358,20 +379,6 @@ def _with_weight(features: ClusterFeatures) -> ClusterFeatures:
     if not present.any():
         raise ValueError("there is nothing to cluster: all weights are zero")
     return features if present.all() else features[present]
-
-
-def _warn_of_square_distances(rows: Floats) -> None:
-    """Warns, as scipy does, if the points look like a square distance matrix: it would be clustered as points."""
-    square = rows.shape[0] == rows.shape[1] > 1
-    if square and (rows >= 0).all() and np.allclose(rows.diagonal(), 0) and np.allclose(rows, rows.T):
-        from scipy.cluster.hierarchy import ClusterWarning
-
-        warnings.warn(
-            "y looks like a square distance matrix but is clustered as points: pass "
-            "scipy.spatial.distance.squareform(y) if distances are meant",
-            ClusterWarning,
-            stacklevel=4,
-        )
 
 
 def _require_euclidean(metric: Any, what: str) -> None:

@@ -62,6 +62,7 @@ class Job:
     threads: int
     progress: bool
     max_memory: int | None = None
+    device: Any = None  # the GPU that computes; None for the CPU
     # What to do if the distances of all pairs do not fit into memory, and what needs none; "" for the usual linkages.
     remedy: str = "aggregate first with CFTree or Betula"
     alternatives: str = ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -62,3 +63,17 @@ def checked_z(Z: Any, *, counted: bool = True) -> Floats:
     if counted and not np.array_equal(array[:, 3], _core.leaf_counts(array)):
         raise ValueError("Z is not a linkage matrix: column 4 must count the leaves below each row")
     return array
+
+
+def warn_of_square_distances(rows: Floats, *, stacklevel: int) -> None:
+    """Warns, as scipy does, if the points look like a square distance matrix: it would be clustered as points."""
+    square = rows.shape[0] == rows.shape[1] > 1
+    if square and (rows >= 0).all() and np.allclose(rows.diagonal(), 0) and np.allclose(rows, rows.T):
+        from scipy.cluster.hierarchy import ClusterWarning
+
+        warnings.warn(
+            "y looks like a square distance matrix but is clustered as points: pass "
+            "scipy.spatial.distance.squareform(y) if distances are meant",
+            ClusterWarning,
+            stacklevel=stacklevel,
+        )

@@ -30,7 +30,10 @@ from ..dendrogram import Dendrogram
 from ..dendrogram.cuts import CutMethod, adaptive_options
 from ..directions import METRICS
 from ..features import ClusterFeatures
+from ..gpu.device import chosen_device
+from ..gpu.nearest import NearestOnDevice
 from ..linkage import check_algorithm, cluster_features, matching_distance
+from ..linkage.on_gpu import require_on_gpu
 from ..linkage.unit_features import require_unit_rows
 from ..names import Absorption, Algorithm, CFDistance, Method, Mode, ModelMetric
 from ..progress import Report, reporter
@@ -73,10 +76,11 @@ class Refined:
     def _assign(
         self, source: RowSource, threads: int, report: Report | None, also: ForEachChunk | None = None
     ) -> NDArray[np.int64]:
-        index = self._index = self._index or _core.NearestIndex(self.features.mean, may_list=self._may_list)
+        index = self._index or _core.NearestIndex(self.features.mean, threads, may_list=self._may_list)
+        self._index = index
 
         def nearest(chunk: Chunk, inner: Report | None) -> NDArray[np.int64]:
-            return index.nearest(source.checked(chunk).rows, threads, inner)
+            return source.nearest(index, chunk, threads, inner)
 
         return gathered(source, nearest, report, also)
 
@@ -109,6 +113,7 @@ class AggregateModel(ClusterResults):
         forget: float | None = None,
         n_jobs: int | None = None,
         progress: bool = False,
+        device: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.distance_threshold = distance_threshold
@@ -126,6 +131,7 @@ class AggregateModel(ClusterResults):
         self.forget = forget
         self.n_jobs = n_jobs
         self.progress = progress
+        self.device = device
 
     tree_: CFTree
     n_features_in_: int
@@ -134,6 +140,7 @@ class AggregateModel(ClusterResults):
     _projection: Projection | None  # of the rows in the tree
     _clustering: Clustering | None
     _refined: Refined | None
+    _on_device: NearestOnDevice | None = None
     _adaptive: AdaptiveCut | None = None  # lasts until `fit`, another cut, or a change of its parameters
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -206,6 +213,8 @@ class AggregateModel(ClusterResults):
 
     def _insert(self, tree: CFTree, source: RowSource | ClusterFeatures) -> None:
         before = tree.n_points, tree.n_leaves
+        if not isinstance(source, ClusterFeatures):
+            self._device_for(source)  # an error about the device comes before the work
         try:
             rows = source if isinstance(source, ClusterFeatures) else self._directed(source)
             tree.insert(rows, progress=self.progress)
@@ -245,13 +254,28 @@ class AggregateModel(ClusterResults):
 
         `also` is called with each chunk and its leaves.
         """
-        return (self._refined or self.tree_)._assign(source, as_threads(self.n_jobs), report, also)
+        device = self._device_for(source)
+        if device is None:
+            return (self._refined or self.tree_)._assign(source, as_threads(self.n_jobs), report, also)
+        index, leaves = self._on_device, self.features_.mean
+        if index is None or index.points is not leaves or index.device != device:
+            index = self._on_device = NearestOnDevice(leaves, device)
+
+        def nearest(chunk: Chunk, inner: Report | None) -> NDArray[np.int64]:
+            return index.nearest(source.checked(chunk).rows, inner)
+
+        return gathered(source, nearest, report, also)
+
+    def _device_for(self, source: RowSource) -> Any:
+        """The GPU that labels the rows, or None for the CPU: that of the parameter, or else the one that holds them."""
+        return chosen_device(source.device if self.device is None else self.device)
 
     def _labels_of(self, source: RowSource, also: ForEachChunk | None = None) -> NDArray[np.int64]:
         """The cluster of each row: that of its exactly nearest leaf."""
         with reporter(self.progress, "nearest leaves") as report:
             leaves = self._leaf_of(self._directed(source), report, also)
-        return labels_in_place(self.subcluster_labels_, leaves)
+        _core.rename(leaves, self.subcluster_labels_, as_threads(self.n_jobs))  # in place: a copy would take time
+        return leaves
 
     def _count_labelled(self, counter: LeafCounter) -> None:
         self._set_labelled(counter.result())
@@ -297,6 +321,8 @@ class AggregateModel(ClusterResults):
                 )
         algorithm = as_choice(self.algorithm, "algorithm", ALGORITHMS)
         check_algorithm(self.linkage, mode, algorithm, self.metric)
+        if chosen_device(self.device) is not None:
+            require_on_gpu(self.linkage, mode, algorithm, name="linkage")
         if self.forget is not None and not 0 <= as_threshold(self.forget, "forget") < 1:
             raise ValueError(
                 f"{parameter('forget', self.forget)}: must be at least 0 and less than 1, the share to forget"
@@ -389,6 +415,7 @@ class AggregateModel(ClusterResults):
             n_jobs=self.n_jobs,
             progress=self.progress,
             max_memory=left,
+            device=self.device,
         )
         return Dendrogram(Z, features)
 
@@ -497,8 +524,3 @@ class AggregateModel(ClusterResults):
 
 
 AggregateModel.__init__.__qualname__ = "Betula.__init__"  # the name in the error for a wrong parameter
-
-
-def labels_in_place(leaf_labels: NDArray[np.int64], leaf_of_row: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Replaces the leaf of each row by its label, in place: allocating a second array takes time."""
-    return np.take(leaf_labels, leaf_of_row, out=leaf_of_row, mode="clip")

@@ -47,7 +47,9 @@ class ModelOfRows(AggregateModel):
         if self.max_memory is not None:
             return None
         copy: Any = np.concatenate([chunk.rows for chunk in source.chunks()])
-        return source_of(Chunk(copy, START, Position(1, 0), checked=True))
+        kept = source_of(Chunk(copy, START, Position(1, 0), checked=True))
+        kept.device = source.device
+        return kept
 
     def __getstate__(self) -> dict[str, Any]:
         if self.__dict__.get("_batch") is None:

@@ -40,7 +40,7 @@ class ArraySource(MemorySource):
         self._complain = complain
 
     @property
-    def rows(self) -> Rows:
+    def array(self) -> Rows:
         return self._chunk.rows
 
     def chunks(self, begin: Position = START, *, with_ids: bool = False) -> Iterator[Chunk]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..checks import Rows, as_any_rows, as_count, as_flag, as_numpy, is_sparse, refused_sparse, refused_texts
+from ..gpu.device import in_main_memory, is_on_gpu
 from ..wording import parameter
 from .chunk_source import ChunkSource
 from .columns import Request, names_of
@@ -15,6 +16,7 @@ from .formats.annotated import annotated_table, is_annotated
 from .formats.dataset import DatasetTable, is_dataset, is_scanner
 from .formats.frames import ArrowReaderTable, as_table, is_arrow, is_frame, is_series
 from .frame_rows import has_lists
+from .gpu_source import GpuSource
 from .memory_source import ArraySource, Complain, Convert, FrameSource
 from .parsing import Parsing
 from .paths import are_paths, is_path, tables_at
@@ -34,19 +36,19 @@ def source_of(
     convert: Convert = as_any_rows,
     complain: Complain | None = None,
 ) -> RowSource:
-    """The source of rows that are to be clustered: an array is one chunk, a data frame comes in slices, and
-    `read_chunks` reads everything else.
+    """The source of rows that are to be clustered: an array is one chunk, a data frame and an array on a GPU come
+    in slices, and `read_chunks` reads everything else.
 
     convert : makes rows from an array
     complain : raises the error for rows of an array with a value that cannot be clustered; None for the error of this
         package
     """
-    source = _already_or_stream(X, _ALL_COLUMNS, None)
+    source = GpuSource(X) if is_on_gpu(X) else _already_or_stream(X, _ALL_COLUMNS, None)
     if source is None and is_frame(X):
         source = FrameSource(X)
     elif source is None:
         source = ArraySource(Chunk(convert(as_numpy(X, "X")), START, Position(1, 0)), complain)
-    return source if weight is None else WeightedSource(source, weight, weight_name)
+    return source if weight is None else WeightedSource(source, in_main_memory(weight), weight_name)
 
 
 def is_table(X: Any) -> bool:

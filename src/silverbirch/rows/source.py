@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 from ..checks import Floats, Rows, refused_value
+from ..progress import Report
 
 _CHUNK_BYTES = 4 << 20
 _FEWEST_ROWS, _MOST_ROWS = 16, 65_536
@@ -81,6 +82,7 @@ class RowSource(ABC):
     kept : names of the columns in `Chunk.kept`, the ids first
     weight_column : name of the column that holds the weights of the rows; None without one
     of_several_types : those of the kept columns whose type differs from file to file
+    device : the GPU that holds the rows, as in "cuda:0"; None for rows elsewhere
     """
 
     names: tuple[str, ...] | None
@@ -92,6 +94,7 @@ class RowSource(ABC):
     kept: tuple[str, ...] = ()
     weight_column: str | None = None
     of_several_types: frozenset[str] = frozenset()
+    device: str | None = None
 
     @abstractmethod
     def chunks(self, begin: Position = START, *, with_ids: bool = False) -> Iterator[Chunk]:
@@ -149,6 +152,15 @@ class RowSource(ABC):
             raise self.refusal(chunk, *bad)
         return replace(chunk, checked=True)
 
+    def nearest(
+        self, index: _core.NearestIndex, chunk: Chunk, threads: int, report: Report | None
+    ) -> NDArray[np.int64]:
+        """The number of the point nearest to each row; raises ValueError for a value that `checked` refuses."""
+        nearest, bad = index.nearest(chunk.rows, threads, report)
+        if bad is not None:
+            raise self.refusal(chunk, *bad)
+        return nearest
+
     def refusal(self, chunk: Chunk, row: int, column: int, value: float) -> ValueError:
         """The error for a value in a chunk that cannot be clustered."""
         name = repr(self.names[column]) if self.names else column
@@ -166,7 +178,7 @@ class DerivedSource(RowSource):
         self._source = source
         self.names, self.n_dimensions = source.names, source.n_dimensions
         self.n_rows, self.repeatable, self.in_memory = source.n_rows, source.repeatable, source.in_memory
-        self.kept, self.weight_column = source.kept, source.weight_column
+        self.kept, self.weight_column, self.device = source.kept, source.weight_column, source.device
 
     def place(self, position: Position) -> str:
         return self._source.place(position)

@@ -33,6 +33,7 @@ def to_file(model: AggregateModel) -> tuple[dict[str, Any], Arrays]:
     model._require_fitted()
     as_inserted = {"metric": model._metric}  # what `set_params` changed since does not apply to the rows in the tree
     parameters = {name: _plain(value) for name, value in (model.get_params(deep=False) | as_inserted).items()}
+    del parameters["device"]  # the file is read on machines without it, too
     _unfitted(type(model), parameters)  # raises an error if the model could not be loaded again
     names = getattr(model, "feature_names_in_", None)
     tree_state, tree_arrays = tree_in_file.to_file(model.tree_)
@@ -137,7 +138,7 @@ def _unfitted(cls: type[Model], parameters: dict[str, Any]) -> Model:
     n_jobs = parameters["n_jobs"]
     if n_jobs is not None and (type(n_jobs) is not int or n_jobs == 0):
         raise ValueError(f"{parameter('n_jobs', n_jobs)}: a whole number or None is needed")
-    model = cls(**parameters | {"n_jobs": None})
+    model = cls(**parameters | {"n_jobs": None, "device": None})
     model._new_tree()
     model.n_jobs = n_jobs
     return model

@@ -56,6 +56,11 @@ class IndexedClusters {
     reorder();
   }
 
+  struct Cluster {
+    double weight, sse;  // weight 0: the slot is empty
+  };
+
+  std::size_t dim() const { return dim_; }
   std::size_t slot_count() const { return now_.cluster.size(); }
   std::size_t alive() const { return alive_; }
   bool is_reducible() const { return nearness_ != Nearness::centroid; }
@@ -95,6 +100,44 @@ class IndexedClusters {
     return nearness_ == Nearness::ward ? gap / terms : nearness_ == Nearness::average ? gap + terms : gap;
   }
 
+  // The order in which clusters are near to a slot.
+  bool precedes(Slot slot, const NearestSlot& a, const NearestSlot& b) const {
+    if (a.distance != b.distance) return a.distance < b.distance;
+    return b.slot == kNoSlot || pair_key(name(slot), name(a.slot)) < pair_key(name(slot), name(b.slot));
+  }
+
+  // The distances of a slot from clusters that were kept.
+  void distances(Slot slot, const double* kept, std::size_t stride, std::size_t count, double* result) const {
+    const double* x = lane(slot);
+    std::fill_n(result, count, 0.0);
+    for (std::size_t k = 0; k < dim_; ++k)
+      for (std::size_t i = 0; i < count; ++i) {
+        const double difference = x[k * kLanes] - kept[k * stride + i];
+        result[i] += difference * difference;
+      }
+    if (nearness_ == Nearness::centroid) return;
+    for (std::size_t i = 0; i < count; ++i) {
+      const double terms = x[dim_ * kLanes] + kept[dim_ * stride + i];
+      result[i] = nearness_ == Nearness::ward ? result[i] / terms : result[i] + terms;
+    }
+  }
+
+  // Writes the mean and the term of a cluster, `stride` apart, and returns the rest. With both it can be restored.
+  Cluster keep(Slot slot, double* kept, std::size_t stride) const {
+    for (std::size_t k = 0; k <= dim_; ++k) kept[k * stride] = lane(slot)[k * kLanes];
+    return now_.cluster[slot];
+  }
+
+  // A merge of which it is not certain yet that it will happen; different pairs on several threads. Both clusters must
+  // be kept before, and either restored later, or the merge confirmed.
+  Slot unite_on_trial(Slot a, Slot b) { return unite(a, b); }
+  void confirm_merge() { --alive_; }
+  void restore(Slot slot, const double* kept, std::size_t stride, Cluster cluster) {
+    for (std::size_t k = 0; k <= dim_; ++k) lane(slot)[k * kLanes] = kept[k * stride];
+    now_.cluster[slot] = cluster;
+    if (filter_) filter_->move(slot, lane(slot));
+  }
+
   // The merged cluster stays in the slot of the heavier one, because that mean moves less. Returns this slot.
   Slot merge(Slot a, Slot b) {
     --alive_;
@@ -120,10 +163,6 @@ class IndexedClusters {
   }
 
  private:
-  struct Cluster {
-    double weight, sse;  // weight 0: the slot is empty
-  };
-
   // Writes only to the two clusters and to the boxes, which several threads may widen at once.
   Slot unite(Slot a, Slot b) {
     if (now_.cluster[a].weight > now_.cluster[b].weight) std::swap(a, b);

@@ -1,0 +1,110 @@
+"""Clusters rows on a GPU: memory → rows → objects → the algorithm of the linkage → Z."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from .. import _core
+from ..checks import Floats, refused_value
+from ..directions import no_direction
+from ..progress import Report
+from .memory import buffer_bytes, free_bytes
+from .objects import Objects, prepare
+from .rows import Rows
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+
+# The algorithm of each linkage. Average and weighted linkage of squared distances go by rounds.
+ALGORITHMS = {
+    "ward": "rounds",
+    "centroid": "greedy",
+    "median": "greedy",
+    "single": "single",
+    "complete": "matrix",
+    "average": "matrix",
+    "weighted": "matrix",
+}
+_OF_SQUARES = ("average", "weighted")
+_WITH_INVERSIONS = ("centroid", "median")
+_PIECE = 1 << 24  # the numbers that are checked at a time
+
+logger = logging.getLogger("silverbirch")
+
+
+def cluster(
+    array: Tensor,
+    device: torch.device,
+    linkage: str,
+    *,
+    squares: bool,
+    direction: str | None = None,
+    weight: Tensor | None = None,
+    sse: Tensor | None = None,
+    report: Report | None = None,
+) -> tuple[Floats, dict[str, int]]:
+    """Returns Z and what was counted: the searches, and those that a bound did not prove at once.
+
+    With `squares`, average and weighted linkage use squared distances and heights are their square roots. A direction
+    ("cosine" or "correlation") makes unit rows; heights are then their Euclidean distances. The rows are in main memory
+    or on the device, and checked already; weights are positive.
+    """
+    algorithm = "rounds" if squares and linkage in _OF_SQUARES else ALGORITHMS[linkage]
+    count, columns = array.shape
+    task = f"{linkage} linkage of {count:,} objects of {columns} columns"
+    buffer = buffer_bytes(task, algorithm, count, columns, device)
+    spread = sse if squares and linkage in _OF_SQUARES else None  # the other linkages use means and weights alone
+    objects = prepare(Rows(array, device, direction), weight, spread)
+    objects.merges.report = report
+    counts = _run(algorithm, objects, linkage, buffer) if len(objects) > 1 else {}
+    logger.info(
+        "%s: %s", task, ", ".join(f"{name} {number:,}" for name, number in counts.items()) or "nothing to search"
+    )
+    return objects.merges.linkage_matrix(objects.scale, monotone=linkage not in _WITH_INVERSIONS), counts
+
+
+def _run(algorithm: str, objects: Objects, linkage: str, buffer: int) -> dict[str, int]:
+    if algorithm == "rounds":
+        from .rounds import cluster_by_rounds
+
+        return cluster_by_rounds(objects, linkage, buffer_bytes=buffer)
+    if algorithm == "matrix":
+        from .matrix import cluster_by_matrix
+
+        return cluster_by_matrix(objects, linkage)
+    if algorithm == "greedy":
+        from .greedy import cluster_greedily
+
+        return cluster_greedily(objects, linkage, buffer_bytes=buffer)
+    from .single import cluster_single
+
+    return cluster_single(objects, buffer_bytes=buffer)
+
+
+def uploaded(array: Tensor, device: torch.device) -> Tensor:
+    """The rows on the device, if there is memory for them twice more; else as they are, to be read in pieces."""
+    size = array.numel() * array.element_size()
+    return array.to(device) if 12 * array.numel() + size < free_bytes(device) else array
+
+
+def check_values(rows: Rows, name: str) -> None:
+    """Raises the error of `as_rows` for the first value that is missing, infinite or too large."""
+    for at in rows.pieces(len(rows), _PIECE):
+        some = rows[at]
+        if float(some.abs().amax()) <= _core.LARGEST_COORDINATE:
+            continue
+        bad = (~(some.double().abs() <= _core.LARGEST_COORDINATE)).flatten().int().argmax()
+        row, column = divmod(int(bad), rows.columns)
+        raise refused_value(f"{name}: row {at.start + row}, column {column}", float(some[row, column]))
+
+
+def check_directions(rows: Rows, metric: str, name: str, numbers: Tensor | None) -> None:
+    """Raises an error for the first row without a direction; `numbers` are the rows in the data, None for all rows."""
+    for at in rows.pieces(len(rows), _PIECE):
+        some = rows[at]
+        varied = (some != some[:, :1] if metric == "correlation" else some != 0).any(1)
+        if not bool(varied.all()):
+            row = at.start + int((~varied).int().argmax())
+            raise no_direction(f"{name}: row {row if numbers is None else int(numbers[row])}", metric)

@@ -1,0 +1,99 @@
+"""Exact nearest neighbours of many clusters among all: bounds from float16 products, then distances in float64."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from . import plain
+from .bounds import slack_of
+from .clusters import Clusters
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+_WIDTH = 64  # candidates of a query for which there is room at first
+_LISTS = 1 << 20  # lists that are measured at a time
+_PARTS = 64  # of the columns: their least bounds give the wider threshold
+
+
+class Search:
+    """`counts` says how many clusters were searched for and how their bounds fared.
+
+    `buffer_bytes` limits the memory for the bounds: queries are searched for in batches. `kernels`: whether steps are done by
+    kernels or in plain torch. None: by kernels on a GPU.
+    """
+
+    def __init__(self, clusters: Clusters, buffer_bytes: int, kernels: bool | None = None) -> None:
+        self.clusters = clusters
+        self._buffer_bytes = buffer_bytes
+        self.counts = {"searches": 0, "pairs": 0, "crowded": 0, "unproven": 0}
+        self._steps: ModuleType = plain
+        if clusters.mean.is_cuda if kernels is None else kernels:
+            from . import fused
+
+            self._steps = fused
+
+    def find_in_lists(self, queries: Tensor) -> None:
+        """Settles those queries whose lists can tell."""
+        c = self.clusters
+        for some in queries.split(_LISTS):
+            self._steps.settle(c, some, c.listed[some], c.reach[some])
+
+    def find(self, queries: Tensor) -> None:
+        """Settles the queries, which are slots in ascending order."""
+        if len(queries) == 0:
+            return
+        c = self.clusters
+        slack = slack_of(c.half.shape[1])
+        extremes = self._steps.describe(c, 1.0 - slack)
+        self.counts["searches"] += len(queries)
+        self.counts["pairs"] += len(queries) * c.padded
+        batch = max(128, self._buffer_bytes // (c.padded // 8) // 128 * 128)
+        for begin in range(0, len(queries), batch):
+            self._find(queries[begin : begin + batch], extremes, slack)
+
+    def _find(self, queries: Tensor, extremes: Tensor, slack: float, width: int = _WIDTH) -> None:
+        c = self.clusters
+        ward = c.linkage == "ward"
+        weighted = ward and not c.uniform
+        factor = 0.5 * float(c.weight[0]) if ward and c.uniform else 1.0
+        bounds, least = self._steps.minima(c, queries, weighted, _PARTS)
+        limits = self._steps.thresholds(c, queries, least, extremes, factor, slack)
+        crowded = width > _WIDTH  # only the nearest is asked for
+        threshold, reach = (limits.need, limits.need_reach) if crowded else (limits.wide, limits.wide_reach)
+        table, counts = self._steps.candidates(c, queries, bounds, threshold, weighted, width)
+        self._steps.settle(c, queries, table, reach)
+        over = (counts > width).nonzero().squeeze(1)
+        if len(over):
+            self._find_in_a_crowd(queries[over], extremes, slack, 4 * width)
+
+    def _find_in_a_crowd(self, queries: Tensor, extremes: Tensor, slack: float, width: int) -> None:
+        """Many columns may be nearest, as among equal distances: the table gets wider until all have room."""
+        c = self.clusters
+        if width == 4 * _WIDTH:
+            self.counts["crowded"] += len(queries)
+        width = min(width, c.padded)
+        batch = max(1, self._buffer_bytes // (32 * width))
+        for begin in range(0, len(queries), batch):
+            self._find(queries[begin : begin + batch], extremes, slack, width)
+
+    def merge(self, first: Tensor, second: Tensor) -> None:
+        """Merges pairs: the first slot takes the merged cluster, the second is free."""
+        self._steps.merge(self.clusters, first, second)
+        self.clusters.active -= len(first)
+        self.clusters.uniform = False
+
+    def compact(self) -> None:
+        self.clusters.compact()
+
+    def measure_all(self, queries: Tensor) -> None:
+        """Settles the queries by their distances to all clusters."""
+        import torch
+
+        c = self.clusters
+        self.counts["unproven"] += len(queries)
+        everyone = torch.where(c.alive != 0, torch.arange(c.padded, device=queries.device), -1).int()
+        for query in queries.split(max(1, self._buffer_bytes // (32 * c.padded))):
+            infinite = torch.full((len(query),), torch.inf, dtype=torch.float64, device=query.device)
+            plain.settle(c, query, everyone.expand(len(query), -1), infinite)
