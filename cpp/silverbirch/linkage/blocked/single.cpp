@@ -37,7 +37,8 @@ class BlockedSingle {
         precise_search_(points_, fast_form(), kPreciseLength, threads, progress),
         lists_(points_),
         component_(points.size),
-        members_(points.size) {
+        members_(points.size),
+        version_(points.size, 0) {
     std::iota(component_.begin(), component_.end(), ClusterId{0});
     for (ClusterId id = 0; id < points.size; ++id) members_[id] = {id};
   }
@@ -52,17 +53,21 @@ class BlockedSingle {
     while (edges_.size() + 1 < means_.size) {
       const Key key = keys_.top();
       keys_.pop();
+      if (key.version != version_[key.point]) continue;
       const Bounded front = outside(key.point);
       if (front.id != key.other || front.exact != key.exact || front.distance != key.distance)
         push(key.point);
-      else if (key.exact)
-        join(key.point, key.other), push(key.point);
-      else if (key.other != kNoCluster)
-        lists_.measure_front(key.point), push(key.point);
-      else if (!in_majority(key.point))
+      else if (key.exact) {
+        join(key.point, key.other);
+        push(key.point);
+      } else if (key.other != kNoCluster) {
+        lists_.measure_front(key.point);
+        push(key.point);
+      } else if (!in_majority(key.point)) {
         search_again();
+      }
     }
-    return in_order();
+    return measured();
   }
 
  private:
@@ -72,6 +77,7 @@ class BlockedSingle {
     double distance;
     ClusterId point, other;  // other is kNoCluster if the distance is a reach
     bool exact;
+    std::uint32_t version;
 
     auto rank() const { return std::tuple(exact, std::min(point, other), std::max(point, other)); }
     // The least key is the top of the queue.
@@ -107,7 +113,7 @@ class BlockedSingle {
 
   void push(ClusterId id) {
     const Bounded front = outside(id);
-    keys_.push({front.distance, id, front.id, front.exact});
+    keys_.push({front.distance, id, front.id, front.exact, ++version_[id]});
     if (front.id == kNoCluster) waiting_.push_back(id);
   }
 
@@ -142,9 +148,8 @@ class BlockedSingle {
     progress_(edges_.size(), means_.size - 1);
   }
 
-  // The distances of the edges are computed by the same order of additions as in the other algorithms for single
-  // linkage.
-  Merges in_order() {
+  // The lengths of the edges, by the same order of additions as in the other algorithms for single linkage.
+  Merges measured() {
     parallel_for(edges_.size(), 256, threads_, no_progress, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
         const double *a = means_[edges_[i].a].mean, *b = means_[edges_[i].b].mean;
@@ -162,6 +167,7 @@ class BlockedSingle {
   GreedyLists lists_;
   std::vector<ClusterId> component_;
   std::vector<std::vector<ClusterId>> members_;  // of each component
+  std::vector<std::uint32_t> version_;           // of the valid key in the heap
   std::priority_queue<Key> keys_;
   std::vector<ClusterId> waiting_;  // points that offer their reach
   UnsetVector<TreeEdge> edges_;
