@@ -7,14 +7,16 @@ import importlib
 import pkgutil
 import re
 import subprocess
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch", reason="torch is not installed")
-triton = pytest.importorskip("triton", reason="triton is not installed")
+pytest.importorskip("torch", reason="torch is not installed")
+pytest.importorskip("triton", reason="triton is not installed")
 
+import torch
+import triton
 from triton import language as tl
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
@@ -142,17 +144,25 @@ def test_tensor_cores_and_spills_are_noticed(capability, tmp_path):
 
 @cache
 def all_kernels():
-    modules = [importlib.import_module(f"{kernels.__name__}.{found.name}") for found in pkgutil.iter_modules(kernels.__path__)]
+    modules = [
+        importlib.import_module(f"{kernels.__name__}.{found.name}") for found in pkgutil.iter_modules(kernels.__path__)
+    ]
     return {
         kernel.__name__
         for module in modules
         for kernel in vars(module).values()
-        if isinstance(kernel, JITFunction) and not kernel.__name__.startswith("_") and kernel.__module__ == module.__name__
+        if isinstance(kernel, JITFunction)
+        and not kernel.__name__.startswith("_")
+        and kernel.__module__ == module.__name__
     }
 
 
 def test_every_kernel_is_launched_by_some_steps(monkeypatch):
-    launched = {launch[0].__name__ for steps in STEPS.values() for launch in noted_launches(lambda: steps(monkeypatch), monkeypatch)}
+    launched = {
+        launch[0].__name__
+        for steps in STEPS.values()
+        for launch in noted_launches(partial(steps, monkeypatch), monkeypatch)
+    }
     assert launched == all_kernels()
 
 
@@ -161,7 +171,7 @@ def test_every_kernel_is_launched_by_some_steps(monkeypatch):
 def test_kernels_spill_nothing_and_use_tensor_cores(name, capability, monkeypatch, tmp_path):
     monkeypatch.setattr(fused, "_capability", lambda tensor: capability)
     spilled = {}
-    for launch in noted_launches(lambda: STEPS[name](monkeypatch), monkeypatch):
+    for launch in noted_launches(partial(STEPS[name], monkeypatch), monkeypatch):
         program = compiled(*launch, capability)
         spilled[launch[0].__name__] = spilled_bytes(program, tmp_path)
         assert uses_tensor_cores(program, capability) == (launch[0].__name__ in WITH_PRODUCTS)

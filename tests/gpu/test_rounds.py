@@ -9,7 +9,9 @@ from hypothesis.extra.numpy import arrays
 import silverbirch as sb
 from gpu_objects import GRID, ROWS, WEIGHTS, objects_of
 
-torch = pytest.importorskip("torch", reason="torch is not installed")
+pytest.importorskip("torch", reason="torch is not installed")
+
+import torch
 
 from silverbirch.gpu import plain
 from silverbirch.gpu.bounds import limits, slack_of
@@ -121,7 +123,7 @@ def test_the_nearest_cluster_passes_the_threshold_and_what_does_not_is_beyond_re
     everyone = queries.int().expand(count, -1)
     distance = plain._measured(clusters, queries, everyone.masked_fill(everyone == queries[:, None], -1))
     for threshold, reach in [(found.need, found.need_reach), (found.wide, found.wide_reach)]:
-        table, counts = plain.candidates(clusters, queries, bounds, threshold, weighted, count)
+        table, _ = plain.candidates(clusters, queries, bounds, threshold, weighted, count)
         passed = torch.zeros(count, count + 1, dtype=torch.bool)
         passed.scatter_(1, table.long().where(table >= 0, count), True)
         passed = passed[:, :count]

@@ -220,7 +220,7 @@ Merges cluster_points(const FeaturesView& points, const Linkage& linkage, const 
   made_index.reset();
   made_members.reset();
 
-  if (algorithm == Algorithm::blocked) 
+  if (algorithm == Algorithm::blocked)
     return in_roots(cluster_blocked_single(points, options.threads, progress), options.threads);
   if (algorithm == Algorithm::mst) {
     const FeatureSpace space(points, CfDistance::centroid, linkage.vote);

@@ -1,29 +1,31 @@
 """What float16 products prove about distances.
 
-Let a be a query and b another cluster, with means m, their float16 copies h = m + error, |error| = r (measured), weights w and
-spreads s (zero for Ward). The linkage compares
+Let a be a query and b another cluster, with means m, their float16 copies h = m + error, |error| = r (measured),
+weights w and spreads s (zero for Ward). The linkage compares
 
     D = F·|m_a − m_b|²,  F = w_a·w_b / (w_a + w_b)      (ward)
     D = |m_a − m_b|² + s_a + s_b                        (average and weighted of squares: F = 1 below).
 
-*What is computed.* With N = |h|² + s and x = |h_a − h_b|² + s_a + s_b, the product kernel computes v ≈ F·(N_a + N_b − 2·h_a·h_b).
-Products of float16 numbers are exact in float32. A tensor core adds 16 of them at a time to the sum so far, cutting each of the
-17 numbers off at 2^-23 of the largest (Fasi, Higham, Mikaitis and Pranesh 2021 found so for earlier tensor cores; nothing
-is promised for later ones). So the sum is off by at most (17/16·K)·2^-23·Σ|h_ak·h_bk|, and twice that is at most
-γ·(|h_a|² + |h_b|²), γ = 17/16·K·2^-23. The few other operations add 8·2^-23. `slack` is half as much again as both. The kernel gets
-(1 − slack)·N for N, so v is a lower bound of F·x, too low by at most e = 2·slack·F·(N_a + N_b).
+*What is computed.* With N = |h|² + s and x = |h_a − h_b|² + s_a + s_b, the product kernel computes v ≈ F·(N_a + N_b −
+2·h_a·h_b). Products of float16 numbers are exact in float32. A tensor core adds 16 of them at a time to the sum so far,
+cutting each of the 17 numbers off at 2^-23 of the largest (Fasi, Higham, Mikaitis and Pranesh 2021 found so for earlier
+tensor cores; nothing is promised for later ones). So the sum is off by at most (17/16·K)·2^-23·Σ|h_ak·h_bk|, and twice
+that is at most γ·(|h_a|² + |h_b|²), γ = 17/16·K·2^-23. The few other operations add 8·2^-23. `slack` is half as much
+again as both. The kernel gets (1 − slack)·N for N, so v is a lower bound of F·x, too low by at most e = 2·slack·F·(N_a
++ N_b).
 
-*The nearest cluster.* Let v be the least, found at b = 1, t = √(x_1) and n = √N_a. As N_1 ≤ (n + t)² and t² ≤ v/F + 2·slack·(n² +
-(n + t)²), solving the quadratic inequality gives t ≤ `nearby`, whatever the norms of other clusters are. With
-ρ = r_a + r_b the triangle inequality gives √D_1 ≤ u = √(v + e) + √F·ρ, and each b with D_b ≤ u² has v_b ≤ (u + √F·ρ)² = `need`:
-a threshold that the nearest cluster cannot fail.
+*The nearest cluster.* Let v be the least, found at b = 1, t = √(x_1) and n = √N_a. As N_1 ≤ (n + t)² and t² ≤ v/F +
+2·slack·(n² + (n + t)²), solving the quadratic inequality gives t ≤ `nearby`, whatever the norms of other clusters are.
+With ρ = r_a + r_b the triangle inequality gives √D_1 ≤ u = √(v + e) + √F·ρ, and each b with D_b ≤ u² has v_b ≤ (u +
+√F·ρ)² = `need`: a threshold that the nearest cluster cannot fail.
 
-*What lies beyond a threshold θ.* v_b > θ gives D_b ≥ (√θ − √F·ρ)² for Ward and D_b ≥ θ − 2ρ√θ else. So that this exceeds u²,
-`need` has 3ρ instead of 2ρ where spreads add up.
+*What lies beyond a threshold θ.* v_b > θ gives D_b ≥ (√θ − √F·ρ)² for Ward and D_b ≥ θ − 2ρ√θ else. So that this
+exceeds u², `need` has 3ρ instead of 2ρ where spreads add up.
 
-*Rounding errors of others.* r_b is at most the largest of all, and at most 2^-11·|m_b| + 2^-25·√d. The first fails with a single outlier;
-the second needs |m_b| ≤ |m_a| + δ for clusters at most δ away, and those further away have D_b ≥ F·δ². δ is chosen so that it does not
-limit the threshold. F is at most that of the heaviest other cluster and at least that of the lightest.
+*Rounding errors of others.* r_b is at most the largest of all, and at most 2^-11·|m_b| + 2^-25·√d. The first fails with
+a single outlier; the second needs |m_b| ≤ |m_a| + δ for clusters at most δ away, and those further away have D_b ≥
+F·δ². δ is chosen so that it does not limit the threshold. F is at most that of the heaviest other cluster and at least
+that of the lightest.
 """
 
 from __future__ import annotations

@@ -19,9 +19,9 @@ _PIECE = 1 << 26  # the numbers that are copied at a time
 class Clusters:
     """A slot is a cluster, the remains of one that has merged into another, or beyond the last one.
 
-    Besides its feature a cluster has a copy of its mean in float16 with its squared length and the length of its rounding
-    error; its nearest neighbour, once that is known for certain; and a list of neighbours: clusters that are not in the
-    list are at least `reach` away. Distances are the squares that the linkage compares.
+    Besides its feature a cluster has a copy of its mean in float16 with its squared length and the length of its
+    rounding error; its nearest neighbour, once that is known for certain; and a list of neighbours: clusters that are
+    not in the list are at least `reach` away. Distances are the squares that the linkage compares.
     """
 
     def __init__(self, objects: Objects, linkage: str) -> None:

@@ -1,4 +1,4 @@
-"""What is clustered on a GPU: objects of positive weight, no two of them equal, near the origin and of moderate size."""
+"""What is clustered on a GPU: objects of positive weight, all different, near the origin and of moderate size."""
 
 from __future__ import annotations
 
@@ -73,8 +73,8 @@ def prepare(rows: Rows, weight: Tensor | None = None, sse: Tensor | None = None)
 def _first_equal(rows: Rows) -> Tensor | None:
     """For each row the first one that equals it; None if all rows differ.
 
-    Equal rows have equal hashes, and rows with equal hashes are compared. If different rows have the same hash, equal rows
-    next to them can be missed: those are merged later, as neighbours at distance 0.
+    Equal rows have equal hashes, and rows with equal hashes are compared. If different rows have the same hash, equal
+    rows next to them can be missed: those are merged later, as neighbours at distance 0.
     """
     import torch
 
@@ -100,7 +100,9 @@ def _first_equal(rows: Rows) -> Tensor | None:
 
 
 def _merge_equal(merges: Merges, first: Tensor, weight: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Merges each row to those before it that equal it. Returns the rows that are kept, and their clusters and weights."""
+    """Merges each row to those before it that equal it. Returns the rows that are kept, and their clusters and
+    weights.
+    """
     import torch
 
     order = torch.argsort(first, stable=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from .bounds import Limits, limits
@@ -47,7 +48,7 @@ def minima(clusters: Clusters, queries: Tensor, weighted: bool, parts: int) -> t
     bounds.scatter_(1, queries[:, None].long(), torch.inf)
     of_group = bounds.view(len(queries), -1, 16, 4, 2).amin((2, 4)).flatten(1)
     edges = torch.linspace(0, of_group.shape[1], min(parts, of_group.shape[1]) + 1).long().tolist()
-    least = [of_group[:, i:j].amin(1) for i, j in zip(edges, edges[1:], strict=False)]
+    least = [of_group[:, i:j].amin(1) for i, j in pairwise(edges)]
     return of_group.T, torch.stack(least)
 
 
@@ -62,7 +63,7 @@ def candidates(
     import torch
 
     c = clusters
-    row, group = (bounds.T <= threshold[:, None]).nonzero(as_tuple=True)
+    row, group = (threshold[:, None] >= bounds.T).nonzero(as_tuple=True)
     member = torch.arange(32, device=row.device)
     offset = member // 2 * 8 + member % 2
     found = []

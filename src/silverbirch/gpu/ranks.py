@@ -1,7 +1,7 @@
 """The search on several GPUs of one process: each holds all clusters and searches for its share of the queries.
 
-What a search finds is 340 bytes a query, copied to the other GPUs; merges are done on all of them alike. So the memory of a
-GPU limits the rows as before, and the products, which are most of the time, are divided.
+What a search finds is 340 bytes a query, copied to the other GPUs; merges are done on all of them alike. So the memory
+of a GPU limits the rows as before, and the products, which are most of the time, are divided.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FOUND = ("nearest", "distance", "reach", "listed", "unsettled")  # what a searc
 def search_on(
     objects: Objects, linkage: str, buffer_bytes: int, devices: Sequence[torch.device], kernels: bool | None
 ) -> Search | Ranks:
-    """The search on the device of the objects or, if there are several devices, on all of them; that one comes first."""
+    """The search on the device of the objects, or on several devices, of which that one is the first."""
     if len(devices) < 2:
         return Search(Clusters(objects, linkage), buffer_bytes, kernels)
     copies = [_copied(objects, device) for device in devices[1:]]

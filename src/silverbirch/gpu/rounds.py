@@ -1,7 +1,7 @@
 """Ward, and average and weighted linkage of squared distances, by rounds of reciprocal nearest neighbours.
 
-These linkages are reducible: merging two clusters brings no third one nearer to them. So in every round all pairs that are
-nearest neighbours of each other can be merged, whatever their order (Murtagh 1983).
+These linkages are reducible: merging two clusters brings no third one nearer to them. So in every round all pairs that
+are nearest neighbours of each other can be merged, whatever their order (Murtagh 1983).
 """
 
 from __future__ import annotations
@@ -37,8 +37,9 @@ def cluster_by_rounds(
     """Adds all merges to `objects.merges`, and overwrites `objects.mean`. Returns counts of what was done.
 
     `buffer_bytes` limits the bounds that are held at a time. `matrix_from`: with so few clusters left a matrix of their
-    distances is taken, and with four times as many if few of them merge in a round. `devices` divide the searches; the one of
-    the objects is the first. `kernels`: whether steps are done by kernels or in plain torch. None: by kernels on a GPU.
+    distances is taken, and with four times as many if few of them merge in a round. `devices` divide the searches; the
+    one of the objects is the first. `kernels`: whether steps are done by kernels or in plain torch. None: by kernels on
+    a GPU.
     """
     search = search_on(objects, linkage, buffer_bytes, devices, kernels)
     clusters = search.clusters

@@ -20,8 +20,8 @@ _PARTS = 64  # of the columns: their least bounds give the wider threshold
 class Search:
     """`counts` says how many clusters were searched for and how their bounds fared.
 
-    `buffer_bytes` limits the memory for the bounds: queries are searched for in batches. `kernels`: whether steps are done by
-    kernels or in plain torch. None: by kernels on a GPU.
+    `buffer_bytes` limits the memory for the bounds: queries are searched for in batches. `kernels`: whether steps are
+    done by kernels or in plain torch. None: by kernels on a GPU.
     """
 
     def __init__(self, clusters: Clusters, buffer_bytes: int, kernels: bool | None = None) -> None:

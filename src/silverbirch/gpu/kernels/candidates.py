@@ -6,8 +6,8 @@ import triton
 import triton.language as tl
 
 
-# Lists the pairs (query, group) whose bound is at most the query's threshold. `found` counts all of them, those beyond the
-# capacity, too.
+# Lists the pairs (query, group) whose bound is at most the query's threshold. `found` counts all of them, those beyond
+# the capacity, too.
 @triton.jit(do_not_specialize=["count", "groups", "stride", "capacity"])
 def collect_groups(bounds, threshold, found, pair_row, pair_group, count, groups, stride, capacity,
                    ROWS: tl.constexpr, GROUPS: tl.constexpr, REPEATS: tl.constexpr):  # fmt: skip
@@ -31,8 +31,8 @@ def collect_groups(bounds, threshold, found, pair_row, pair_group, count, groups
                 tl.store(pair_group + place, tl.broadcast_to(group[:, None], [GROUPS, ROWS]), mask=kept)
 
 
-# Computes the bounds of the 32 columns of each pair again; those within the threshold go into the query's row of `table`.
-# `counts` counts all of them, those beyond the width of the table, too.
+# Computes the bounds of the 32 columns of each pair again; those within the threshold go into the query's row of
+# `table`. `counts` counts all of them, those beyond the width of the table, too.
 @triton.jit(do_not_specialize=["capacity", "programs", "width"])
 def expand_groups(pair_row, pair_group, found, queries, half, query_term, column_term, inverse_weight, threshold,
                   counts, table, capacity, programs, width,

@@ -6,8 +6,8 @@ import triton
 import triton.language as tl
 
 
-# Sets the term of each cluster; the largest and least numbers go to `extremes`, as the bits of positive float64 numbers, whose
-# order is that of integers.
+# Sets the term of each cluster; the largest and least numbers go to `extremes`, as the bits of positive float64
+# numbers, whose order is that of integers.
 @triton.jit(do_not_specialize=["slots"])
 def describe(norm, spread, rounding, weight, alive, term, extremes, slots, shrink, BLOCK: tl.constexpr):
     slot = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

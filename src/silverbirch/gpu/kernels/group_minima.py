@@ -24,8 +24,8 @@ def _reciprocal(x, approximate: tl.constexpr):
 
 
 # bounds[g, i] = least over the columns j of group g of
-#   query_term[q_i] + column_term[j] - 2 half[q_i]·half[j], divided by inverse_weight[q_i] + inverse_weight[j] if weighted,
-# without j = q_i; least[s, i] = the least of all columns of the s-th part of the tiles.
+#   query_term[q_i] + column_term[j] - 2 half[q_i]·half[j], divided by inverse_weight[q_i] + inverse_weight[j] if
+# weighted, without j = q_i; least[s, i] = the least of all columns of the s-th part of the tiles.
 @triton.jit(do_not_specialize=["count", "bounds_stride", "least_stride", "tiles", "tiles_of_part"])
 def group_minima(query_rows, column_rows, queries, query_term, column_term, inverse_weight, bounds, least,
                  count, bounds_stride, least_stride, tiles, tiles_of_part,

@@ -17,10 +17,7 @@ def merge_pairs(first, second, mean, weight, spread, half, norm, rounding, inver
     weight_a = tl.load(weight + a)
     weight_b = tl.load(weight + b)
     total = weight_a + weight_b
-    if EQUAL:
-        share = 0.5
-    else:
-        share = weight_b / total
+    share = 0.5 if EQUAL else weight_b / total
     gap = tl.zeros([BK], dtype=tl.float64)
     squares = tl.zeros([BK], dtype=tl.float64)
     lost = tl.zeros([BK], dtype=tl.float64)

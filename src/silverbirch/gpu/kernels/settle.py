@@ -42,8 +42,9 @@ def measure(queries, table, mean, weight, spread, survivor, distances, width,
     tl.store(distances + place, d, mask=inside)
 
 
-# One program settles one query by its measured row. What is not in it is at least `reach_of_row` away. Writes the LENGTH nearest
-# within reach to the cluster's list; the nearest to `nearest` if it is certain, else −1; and its distance.
+# One program settles one query by its measured row. What is not in it is at least `reach_of_row` away. Writes the
+# LENGTH nearest within reach to the cluster's list; the nearest to `nearest` if it is certain, else −1; and its
+# distance.
 @triton.jit
 def settle(queries, table, distances, reach_of_row, nearest, distance, reach, listed, unsettled,
            WIDTH: tl.constexpr, LENGTH: tl.constexpr):  # fmt: skip
