@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import data, partition
+from . import data, on_gpu, partition
 from .jobs import MACHINE, Job
 from .work import Work
 
@@ -44,7 +44,37 @@ def _linkage(run: Callable[[], NDArray], X: NDArray) -> Work:
 def silverbirch_linkage(X: NDArray, job: Job) -> Work:
     import silverbirch
 
+    if job.device != "cpu":
+        return on_gpu.silverbirch_linkage(X, job)
     return _linkage(lambda: silverbirch.linkage(X, job.method, n_jobs=job.threads), X)
+
+
+@adapter("linkage", "silverbirch, CPU")
+def silverbirch_linkage_on_cpu(X: NDArray, job: Job) -> Work:
+    """All cores, where the other libraries of the suite have a GPU."""
+    import silverbirch
+
+    return _linkage(lambda: silverbirch.linkage(X, job.method, n_jobs=-1), X)
+
+
+@adapter("linkage", "torch")
+def torch_linkage(X: NDArray, job: Job) -> Work:
+    return on_gpu.torch_linkage(X, job)
+
+
+@adapter("product", "silverbirch")
+def silverbirch_product(X: NDArray, job: Job) -> Work:
+    return on_gpu.silverbirch_product(X)
+
+
+@adapter("product", "torch")
+def torch_product(X: NDArray, job: Job) -> Work:
+    return on_gpu.torch_product(X)
+
+
+@adapter("first call", "silverbirch")
+def silverbirch_first_call(X: NDArray, job: Job) -> Work:
+    return on_gpu.first_call(X)
 
 
 @adapter("linkage", "scipy")

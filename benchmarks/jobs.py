@@ -9,6 +9,7 @@ from typing import Any
 BOTH = ("uniform", "mixture")
 THOUSAND, MILLION = 1_000, 1_000_000
 MACHINE, MACHINE_TASKS = "the machine", ("loops", "copy")  # what measures the machine itself, and its tasks
+WITH_LEAVES = ("tree", "features", "assign", "whole")  # tasks that a limit of leaves belongs to
 CORES = ("cores", "cores-10M")  # suites of a table of their own
 
 
@@ -24,6 +25,7 @@ class Case:
     threads: int = 1
     method: str = "ward"
     task: str = "linkage"
+    device: str = "cpu"
 
     def name(self) -> str:
         """A name for all runs whose heights must agree: everything but the implementation and the threads."""
@@ -52,13 +54,14 @@ class Suite:
     peers: dict[str, int] = field(default_factory=dict)
     timeout: float = 180.0
     by_default: bool = True
+    not_measured: tuple[str, ...] = ()  # peers that were not there
     repeated_below: float = 10.0  # jobs that take more seconds vary little, and a run has to end
 
     def jobs(self) -> Iterator[Job]:
         """The jobs of all cases, peers first: the other heights are compared with those of the first library."""
         for case in self.cases:
             for implementation in (MACHINE,) if case.task in MACHINE_TASKS else (*self.peers, "silverbirch"):
-                if case.rows <= self.peers.get(implementation, case.rows):
+                if case.rows <= self.peers.get(implementation, case.rows) and does(implementation, case):
                     yield Job(**asdict(case), suite=self.name, implementation=implementation)
 
     def small(self, rows: int) -> Suite:
@@ -92,6 +95,8 @@ def _on_cores(*cases: Case) -> tuple[Case, ...]:
 
 
 _WIDE: dict[str, Any] = {"columns": 384, "dtype": "float32"}
+
+_ON_GPU: dict[str, Any] = _WIDE | {"device": "cuda"}
 
 SUITES = (
     Suite(
@@ -210,6 +215,7 @@ SUITES = (
             Case(30 * THOUSAND, data="embeddings", **_WIDE),
             Case(30 * THOUSAND, data="embeddings", method="centroid", **_WIDE),
         ),
+        by_default=False,
         repeated_below=0.5,
     ),
     Suite(
@@ -219,6 +225,34 @@ SUITES = (
         timeout=600.0,
         by_default=False,
         repeated_below=0.5,
+    ),
+    Suite(
+        "gpu",
+        "On a GPU, 384 columns, from numpy to numpy",
+        (
+            Case(20 * THOUSAND, data="normal", task="first call", **_ON_GPU),
+            Case(1 << 20, data="normal", task="product", **_ON_GPU),
+            *cases((10 * THOUSAND, 20 * THOUSAND, 100 * THOUSAND, MILLION), ("normal",), **_ON_GPU),
+            *cases((100 * THOUSAND, MILLION), ("mixture", "embeddings"), **_ON_GPU),
+            *cases((3 * MILLION,), ("embeddings",), **_ON_GPU),
+            *(
+                Case(100 * THOUSAND, data="normal", method=method, **_ON_GPU)
+                for method in ("single", "complete", "average", "average of squares", "centroid")
+            ),
+        ),
+        peers={"torch": 10 * THOUSAND, "scipy": 10 * THOUSAND, "silverbirch, CPU": 20 * THOUSAND},
+        timeout=600.0,
+        by_default=False,
+        repeated_below=1.0,
+        not_measured=("cuML (single linkage on GPUs)", "fastcluster", "betula-cluster"),
+    ),
+    Suite(
+        "gpu-10M",
+        "On a GPU, ten million rows of 384 columns, from numpy to numpy",
+        cases((10 * MILLION,), ("embeddings",), **_ON_GPU),
+        timeout=1_200.0,
+        by_default=False,
+        repeated_below=1.0,
     ),
     Suite(
         "scaling",
@@ -239,6 +273,11 @@ SUITES = (
         by_default=False,
     ),
 )
+
+
+def does(implementation: str, case: Case) -> bool:
+    """Whether a peer has an adapter for what is measured on GPUs alone."""
+    return case.task not in ("first call", "product") or implementation in ("silverbirch", "torch")
 
 
 def suite_named(name: str) -> Suite:

@@ -21,11 +21,12 @@ DISTRIBUTIONS = {
     "quitefastmst": "quitefastmst",
     "betula-cluster": "betula-cluster",
     "betulars": "betulars",
+    "torch": "torch",
 }
 
 
 def installed(implementation: str) -> bool:
-    return implementation in ("silverbirch", MACHINE) or version(implementation) is not None
+    return implementation.startswith("silverbirch") or implementation == MACHINE or version(implementation) is not None
 
 
 def version(implementation: str) -> str | None:
@@ -39,6 +40,15 @@ def version(implementation: str) -> str | None:
         return None
 
 
+def gpu() -> str | None:
+    """The first GPU of NVIDIA."""
+    command = ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[0]
+    except (OSError, subprocess.CalledProcessError, IndexError):
+        return None
+
+
 def describe() -> dict[str, Any]:
     import numpy
 
@@ -49,6 +59,7 @@ def describe() -> dict[str, Any]:
     return {
         "cpu": processor(),
         "cores": os.cpu_count(),
+        "gpu": gpu(),
         "instruction_set": _core.instruction_set(),
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),

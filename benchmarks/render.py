@@ -10,7 +10,7 @@ from pathlib import Path
 from statistics import median
 
 from . import ablations, cores, figure, markdown, raw_rows
-from .jobs import CORES, SUITES, Job, Suite, suite_named
+from .jobs import CORES, SUITES, WITH_LEAVES, Job, Suite, suite_named
 from .markdown import Cells, table
 from .summary import Row, Summary, exponent, ratio, read_rows, same_case, select, summarize
 from .targets import Verdict, verdicts
@@ -88,7 +88,7 @@ def machine_text(rows: Sequence[Row]) -> str:
         m = row["machine"]
         versions = ", ".join(f"{name} {version}" for name, version in m["versions"].items())
         lines[
-            f"{m['cpu']}, {m['cores']} cores, {m['instruction_set']} kernels, {m['system']}; Python {m['python']}, "
+            f"{m['cpu']}, {m['cores']} cores, {m['gpu'] + ', ' if m.get('gpu') else ''}{m['instruction_set']} kernels, {m['system']}; Python {m['python']}, "
             f"numpy {m['numpy']}, {versions}; commit {m['commit']}; {row['started'][:10]}"
         ] = None
     load = [row["load"] for row in rows]
@@ -139,10 +139,13 @@ def suite_part(suite: Suite, summaries: Sequence[Summary], measured_on: str) -> 
     heights = any(s.height_difference is not None for s in chosen)
     head = ["data", "library", "runs", "wall", "cpu", "MB", "×", *(name for name, _, _ in extra)]
     lines = [suite_line(s, chosen, extra) + ([difference(s)] if heights else []) for s in chosen]
-    return [f"## {suite.title}", measured_on, table(head + (["heights"] if heights else []), lines)]
+    missing = f"Not measured there: {', '.join(suite.not_measured)}." if suite.not_measured else ""
+    return [f"## {suite.title}", measured_on, table(head + (["heights"] if heights else []), lines), missing]
 
 
 EXTRA = (
+    ("GB on the GPU", "gpu_gb", ".1f"),
+    ("TFLOP/s", "teraflops", ",.0f"),
     ("leaves", "leaves", ",.0f"),
     ("leaf SSE", "leaf_sse", ".4g"),
     ("nearest MSE", "nearest_mse", ".4g"),
@@ -176,8 +179,11 @@ def difference(s: Summary) -> str:
 
 def case_text(s: Summary) -> str:
     job = s.job
-    text = f"{job.task + ', ' if job.suite in ('threads', 'scaling') else ''}{job.data} {job.rows:,} × {job.columns}"
-    return text + (f", ≤ {job.max_leaves:,} leaves" if job.task in ("tree", "features", "assign", "whole") else "")
+    what = job.task if job.suite in ("threads", "scaling") or job.task in ("first call", "product") else ""
+    if job.device != "cpu" and not what:
+        what = job.method
+    text = f"{what + ', ' if what else ''}{job.data} {job.rows:,} × {job.columns}"
+    return text + (f", ≤ {job.max_leaves:,} leaves" if job.task in WITH_LEAVES else "")
 
 
 # -- scaling
@@ -218,7 +224,7 @@ def series_over(size: str, summaries: Sequence[Summary]) -> list[list[Summary]]:
     groups: dict[tuple, list[Summary]] = {}
     for s in summaries:
         job = s.job
-        if job.suite in ("threads", "billion", *CORES) or s.seconds is None or s.seconds < 1e-3:
+        if job.suite in ("threads", "billion", "gpu", *CORES) or s.seconds is None or s.seconds < 1e-3:
             continue
         others = tuple(getattr(job, key) for key, _ in FIXED if key != size)
         key = (job.suite, job.implementation, job.task, job.method, job.data, job.dtype, others)
@@ -237,7 +243,8 @@ def headline(rows: Sequence[Row], summaries: Sequence[Summary]) -> str:
         for ours in select(summaries, suite=suite, implementation="silverbirch", threads=1, **where):
             peers = [s for s in summaries if s.job.suite == suite and s.job.name() == ours.job.name() and s is not ours]
             best = min((s for s in peers if s.seconds is not None), key=lambda s: s.seconds, default=None)
-            lines.append((f"{work} ({ours.job.data})", *headline_cells(ours, best)))
+            where_run = "" if ours.job.device == "cpu" else f", {ours.rows[0]['machine']['gpu']}, wall time"
+            lines.append((f"{work} ({ours.job.data}{where_run})", *headline_cells(ours, best)))
     m = rows[0]["machine"]
     where_from = f"{m['cpu']}, {m['instruction_set']}, {rows[0]['started'][:10]}"
     text = table(("work", "silverbirch", "fastest peer measured", "ratio"), lines)
@@ -264,6 +271,7 @@ HEADLINE = (
     ("single linkage of 1,000,000 points", "single", {"rows": 1_000_000}),
     ("complete linkage of 25,000 points", "complete", {"rows": 25_000}),
     ("Ward of 10,000 points, 384 columns", "ward-wide", {"rows": 10_000}),
+    ("Ward of 1,000,000 embeddings, 384 columns", "gpu", {"rows": 1_000_000, "data": "embeddings"}),
     ("tree of 1,000,000 rows, 25,000 leaves", "tree", {"rows": 1_000_000, "max_leaves": 25_000}),
     ("whole job, 10,000,000 rows, 500 clusters", "whole", {"rows": 10_000_000}),
 )

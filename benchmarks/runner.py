@@ -37,6 +37,9 @@ def rows_of(suite: Suite, repeats: int) -> Iterable[Row]:
     for implementation in sorted({job.implementation for job in jobs if not machine.installed(job.implementation)}):
         print(f"  {implementation} is not installed and left out: pip install '.[bench]'", flush=True)
         jobs = [job for job in jobs if job.implementation != implementation]
+    if any(job.device != "cpu" for job in jobs) and machine.gpu() is None:
+        print("  what runs on a GPU is left out: this machine has none", flush=True)
+        jobs = [job for job in jobs if job.device == "cpu"]
     most = usable_cores()
     if any(job.threads > most for job in jobs):
         print(f"  more than {most} threads are left out: this machine has no more cores", flush=True)
@@ -73,7 +76,9 @@ def run_job(job: Job, heights: Path, timeout: float) -> Row:
 
 
 def one_line(row: Row) -> str:
-    task = row["method"] if row["task"] == "linkage" else f"{row['task']} ≤ {row['max_leaves']:,} leaves"
+    task = row["method"] if row["task"] == "linkage" else row["task"]
+    if row["task"] in WITH_LEAVES:
+        task += f" ≤ {row['max_leaves']:,} leaves"
     what = f"{task}, {row['data']} {row['rows']:,} × {row['columns']} {row['dtype']}"
     who = f"{row['implementation']}, {row['threads']} thread{'s' if row['threads'] > 1 else ''}"
     if row["status"] != "ok":

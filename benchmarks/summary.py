@@ -47,8 +47,8 @@ class Summary:
 
     @property
     def seconds(self) -> float | None:
-        """The time for ratios: CPU time with one thread, which other processes disturb less; else wall time."""
-        return self.median("cpu" if self.job.threads == 1 else "wall")
+        """The time for ratios: with one thread its CPU time, which other processes disturb less; else wall time."""
+        return self.median("cpu" if self.job.threads == 1 and self.job.device == "cpu" else "wall")
 
     @property
     def height_difference(self) -> float | None:
@@ -66,7 +66,7 @@ def summarize(rows: Iterable[Row]) -> list[Summary]:
     """One summary for each job, in the order of the rows."""
     groups: dict[Job, list[Row]] = {}
     for row in rows:
-        groups.setdefault(Job(**{name: row[name] for name in JOB_FIELDS}), []).append(row)
+        groups.setdefault(Job(**{name: row[name] for name in JOB_FIELDS if name in row}), []).append(row)
     return [Summary(job, tuple(group)) for job, group in groups.items()]
 
 

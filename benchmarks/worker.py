@@ -20,6 +20,7 @@ from .jobs import Case, Job
 from .work import Work
 
 WARM_UP_ROWS = 200
+WARM_UP_ROWS_OF_GPU = 20_000  # so many that all kernels are compiled
 # Shorter work is repeated within the process; otherwise the clock and the first page faults would distort it.
 SHORT = 0.2
 
@@ -39,7 +40,9 @@ def measure(job: Job, heights_folder: Path) -> dict[str, Any]:
 def measure_work(adapter: Callable[[NDArray, Any], Work], X: NDArray, job: Case) -> dict[str, Any]:
     """Measures time and memory of the work that an adapter returns; adds its description of the result."""
     # The first call is not measured: libraries may load or compile code then.
-    adapter(X if len(X) <= WARM_UP_ROWS else X[:WARM_UP_ROWS].copy(), replace(job, rows=WARM_UP_ROWS)).run()
+    rows = WARM_UP_ROWS if job.device == "cpu" else WARM_UP_ROWS_OF_GPU
+    if job.task != "first call":
+        adapter(X if len(X) <= rows else X[:rows].copy(), replace(job, rows=rows)).run()
     work = adapter(X, job)
     _give_back_freed_memory()
     before = _memory("VmRSS")
