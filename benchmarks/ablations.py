@@ -194,7 +194,7 @@ class Gain:
 
 
 def case_of(row: Row) -> Case:
-    return Case(**{name: row[name] for name in CASE_FIELDS})
+    return Case(**{name: row[name] for name in CASE_FIELDS if name in row})
 
 
 def gains(rows: Iterable[Row]) -> dict[str, list[Gain]]:

@@ -87,8 +87,9 @@ def machine_text(rows: Sequence[Row]) -> str:
     for row in rows:
         m = row["machine"]
         versions = ", ".join(f"{name} {version}" for name, version in m["versions"].items())
+        gpu = f"{m['gpu']}, " if m.get("gpu") else ""
         lines[
-            f"{m['cpu']}, {m['cores']} cores, {m['gpu'] + ', ' if m.get('gpu') else ''}{m['instruction_set']} kernels, {m['system']}; Python {m['python']}, "
+            f"{m['cpu']}, {m['cores']} cores, {gpu}{m['instruction_set']} kernels, {m['system']}; Python {m['python']}, "
             f"numpy {m['numpy']}, {versions}; commit {m['commit']}; {row['started'][:10]}"
         ] = None
     load = [row["load"] for row in rows]

@@ -13,7 +13,7 @@ from pathlib import Path
 from silverbirch.machine import usable_cores
 
 from . import machine, raw_rows
-from .jobs import Job, Suite
+from .jobs import WITH_LEAVES, Job, Suite
 from .raw_rows import Row
 
 RESULTS = Path(__file__).parent / "results"
