@@ -100,10 +100,17 @@ def settle_measured(clusters: Clusters, queries: Tensor, table: Tensor, distance
     import torch
 
     c = clusters
-    slot, order = torch.sort(table, 1)
-    repeated = torch.zeros_like(slot, dtype=torch.bool)
-    repeated[:, 1:] = slot[:, 1:] == slot[:, :-1]
-    distances = torch.gather(distances, 1, order).masked_fill_(repeated | (slot < 0), torch.inf)
+    slot = table
+    if table.shape[1] <= 2 * LENGTH:  # lists that were joined can name a cluster twice
+        slot, order = torch.sort(table, 1)
+        distances = torch.gather(distances, 1, order)
+        repeated = slot[:, 1:] == slot[:, :-1]
+        distances[:, 1:].masked_fill_(repeated | (slot[:, 1:] < 0), torch.inf)
+        distances[:, :1].masked_fill_(slot[:, :1] < 0, torch.inf)
+    else:
+        distances, order = torch.topk(distances, LENGTH + 1, largest=False)
+        slot, by_slot = torch.sort(torch.gather(slot, 1, order), 1)
+        distances = torch.gather(distances, 1, by_slot)
     distances, order = torch.sort(distances, dim=1, stable=True)  # ties: the lowest slot first
     slot = torch.gather(slot, 1, order)
     if slot.shape[1] > LENGTH:

@@ -53,28 +53,22 @@ class Search:
         for begin in range(0, len(queries), batch):
             self._find(queries[begin : begin + batch], extremes, slack)
 
-    def _find(self, queries: Tensor, extremes: Tensor, slack: float, width: int = _WIDTH) -> None:
+    def _find(self, queries: Tensor, extremes: Tensor, slack: float) -> None:
         c = self.clusters
         weighted = c.linkage == "ward" and not c.uniform
         bounds, least = self._steps.minima(c, queries, weighted, _PARTS)
         limits = self._steps.thresholds(c, queries, least, extremes, slack)
-        crowded = width > _WIDTH  # only the nearest is asked for
-        threshold, reach = (limits.need, limits.need_reach) if crowded else (limits.wide, limits.wide_reach)
-        table, counts = self._steps.candidates(c, queries, bounds, threshold, weighted, width)
-        self._steps.settle(c, queries, table, reach)
-        over = (counts > width).nonzero().squeeze(1)
-        if len(over):
-            self._find_in_a_crowd(queries[over], extremes, slack, 4 * width)
-
-    def _find_in_a_crowd(self, queries: Tensor, extremes: Tensor, slack: float, width: int) -> None:
-        """Many columns may be nearest, as among equal distances: the table gets wider until all have room."""
-        c = self.clusters
-        if width == 4 * _WIDTH:
-            self.counts["crowded"] += len(queries)
-        width = min(width, c.padded)
-        batch = max(1, self._buffer_bytes // (32 * width))
-        for begin in range(0, len(queries), batch):
-            self._find(queries[begin : begin + batch], extremes, slack, width)
+        table, counts = self._steps.candidates(c, queries, bounds, limits.wide, weighted, _WIDTH)
+        self._steps.settle(c, queries, table, limits.wide_reach)
+        crowded = (counts > _WIDTH).nonzero().squeeze(1)
+        if len(crowded) == 0:
+            return
+        self.counts["crowded"] += len(crowded)
+        width = _power_of_two(int(counts.max()))  # many may be near, as in small groups far from the origin
+        most = self._buffer_bytes // (4 * len(bounds) + 64 * width)
+        for some in crowded.split(max(1, most)):
+            table, _ = self._steps.candidates(c, queries[some], bounds[:, some], limits.wide[some], weighted, width)
+            self._steps.settle(c, queries[some], table, limits.wide_reach[some])
 
     def merge(self, first: Tensor, second: Tensor) -> None:
         """Merges pairs: the first slot takes the merged cluster, the second is free."""
@@ -95,3 +89,7 @@ class Search:
         for query in queries.split(max(1, self._buffer_bytes // (32 * c.padded))):
             infinite = torch.full((len(query),), torch.inf, dtype=torch.float64, device=query.device)
             plain.settle(c, query, everyone.expand(len(query), -1), infinite)
+
+
+def _power_of_two(number: int) -> int:
+    return 1 << (number - 1).bit_length()
