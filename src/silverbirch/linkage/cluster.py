@@ -84,7 +84,7 @@ def linkage(
         "auto" chooses the fastest algorithm for the data. Reference algorithms: "agnes" (naive), "anderberg",
         "nn_chain", "generic" and "mst" (single). Algorithms with a spatial index, for points and features: "rounds"
         (reducible linkages), "heap" (ward, centroid, median, squared average and weighted) and "boruvka" (single). For
-        many dimensions: "blocked" (the linkages of "heap").
+        many dimensions: "blocked" (the linkages of "heap", and single).
     n_jobs : int, default None
         Number of threads; None is one, -1 is one for each physical core that this process may use.
         It changes the time and nothing else.
