@@ -121,8 +121,11 @@ class BlockedSingle {
   void search_again() {
     std::erase_if(waiting_, [&](ClusterId id) { return in_majority(id); });
     const auto end = waiting_.begin() + static_cast<std::ptrdiff_t>(std::min(waiting_.size(), kQueriesAPass));
+    const auto rank = [&](ClusterId id) {
+      return std::pair(lists_.reach(id), id);
+    };  // the top of the heap is the first
     std::partial_sort(waiting_.begin(), end, waiting_.end(),
-                      [&](ClusterId x, ClusterId y) { return lists_.reach(x) < lists_.reach(y); });
+                      [&](ClusterId x, ClusterId y) { return rank(x) < rank(y); });
     const std::vector<ClusterId> queries(waiting_.begin(), end);
     waiting_.erase(waiting_.begin(), end);
     (queries.size() < kQueriesAPass ? precise_search_ : search_).some(queries, take());
