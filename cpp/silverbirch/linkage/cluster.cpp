@@ -125,7 +125,7 @@ Merges run(Space space, Algorithm algorithm, const Linkage& linkage, const Progr
 
 // `pairs` holds the numbers that the recurrence works on (for squared linkages: scaled squares). It is overwritten.
 Merges run_recurrence(const PairMatrix& pairs, const double* weights, const Linkage& linkage, Algorithm algorithm,
-                      const Progress& progress) {
+                      const Progress& progress, std::size_t threads = 1) {
   const std::size_t objects = pairs.objects();
   if (algorithm == Algorithm::mst) {
     const auto distances_from = [&](std::size_t object, double* row) {
@@ -135,7 +135,7 @@ Merges run_recurrence(const PairMatrix& pairs, const double* weights, const Link
     return mst(objects, distances_from, progress);
   }
   return with_formula<Merges>(linkage, [&]<Recurrence Formula>(Formula) {
-    return run(MatrixSpace<Formula>(pairs, weights), algorithm, linkage, progress);
+    return run(MatrixSpace<Formula>(pairs, weights, threads), algorithm, linkage, progress);
   });
 }
 
@@ -233,7 +233,7 @@ Merges cluster_points(const FeaturesView& points, const Linkage& linkage, const 
   }
   const auto pairs =
       all_pairs(points, CfDistance::centroid, options, progress, [](double squared) { return std::sqrt(squared); });
-  return run_recurrence({pairs.get(), points.size}, points.weight, linkage, algorithm, progress);
+  return run_recurrence({pairs.get(), points.size}, points.weight, linkage, algorithm, progress, options.threads);
 }
 
 }  // namespace

@@ -20,17 +20,17 @@ class PairMatrix {
     return condensed_[objects_ * a - a * (a + 1) / 2 + b - a - 1];
   }
 
-  Neighbour nearest(std::size_t a, const ActiveSet& active) const {
+  // The nearest of some of the active objects, the first among equals; a itself is left out.
+  template <class Id>
+  Neighbour nearest(std::size_t a, Id first, Id last) const {
     Neighbour best{kNowhere, 0.0};
-    for (auto id = active.begin(); id != active.end(); ++id)
-      if (*id != a) improve(best, *id, at(a, *id));
+    for (Id id = first; id != last; ++id)
+      if (*id != a) improve(best, {*id, at(a, *id)});
     return best;
   }
 
-  Neighbour nearest_after(std::size_t a, const ActiveSet& active) const {
-    Neighbour best{kNowhere, 0.0};
-    for (auto id = active.after(a); id != active.end(); ++id) improve(best, *id, at(a, *id));
-    return best;
+  static void improve(Neighbour& best, const Neighbour& other) {
+    if (best.id == kNowhere || other.distance < best.distance) best = other;
   }
 
   template <class Visit>
@@ -39,10 +39,6 @@ class PairMatrix {
   }
 
  private:
-  static void improve(Neighbour& best, std::size_t id, double distance) {
-    if (best.id == kNowhere || distance < best.distance) best = {id, distance};
-  }
-
   double* condensed_;
   std::size_t objects_;
 };
