@@ -38,7 +38,7 @@ class Search:
         """Settles those queries whose lists can tell."""
         c = self.clusters
         for some in queries.split(_LISTS):
-            self._steps.settle(c, some, c.listed[some], c.reach[some])
+            self._settle(some, c.listed[some], c.reach[some])
 
     def find(self, queries: Tensor) -> None:
         """Settles the queries, which are slots in ascending order."""
@@ -61,10 +61,13 @@ class Search:
         crowded = width > _WIDTH  # only the nearest is asked for
         threshold, reach = (limits.need, limits.need_reach) if crowded else (limits.wide, limits.wide_reach)
         table, counts = self._steps.candidates(c, queries, bounds, threshold, weighted, width)
-        self._steps.settle(c, queries, table, reach)
+        self._settle(queries, table, reach)
         over = (counts > width).nonzero().squeeze(1)
         if len(over):
             self._find_in_a_crowd(queries[over], extremes, slack, 4 * width)
+
+    def _settle(self, queries: Tensor, table: Tensor, reach: Tensor) -> None:
+        self._steps.settle(self.clusters, queries, table, reach)
 
     def _find_in_a_crowd(self, queries: Tensor, extremes: Tensor, slack: float, width: int) -> None:
         """Many columns may be nearest, as among equal distances: the table gets wider until all have room."""
