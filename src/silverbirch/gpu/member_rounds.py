@@ -37,4 +37,4 @@ def cluster_by_members(
     if clusters.active < clusters.slots:
         search.compact()
     rest = cluster_by_matrix(clusters.objects(objects), linkage, kernels=kernels, fill=search.fill)
-    return {"rounds": rounds, **search.counts, **{f"matrix_{name}": count for name, count in rest.items()}}
+    return {"rounds": rounds, **search.counts, **search.members.counts, **{f"matrix_{name}": count for name, count in rest.items()}}

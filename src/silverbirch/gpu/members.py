@@ -15,10 +15,15 @@ if TYPE_CHECKING:
     from .clusters import Clusters
 
 SIDE = 8  # objects of either cluster in a tile of `between`
-_TILES = 1 << 22  # tiles that are measured at a time
+_TILES, _TILES_OF_OBJECT = 1 << 22, 64  # the most tiles that are measured at a time
 _PIECE = 1 << 24  # the numbers that plain torch holds at a time
 _RUN = 256  # objects whose distances one thread joins
 _TILE, _STEP = 128, 4  # rows and columns of what the kernel of `to_all` reads at a time
+
+
+def members_bytes(count: int, columns: int) -> int:
+    """The memory that `Members` takes beside the means of the clusters: rows, places and tiles."""
+    return 16 * count * (columns + _STEP) + 160 * count + 80 * min(_TILES, _TILES_OF_OBJECT * count)
 
 
 class Members:
@@ -34,6 +39,7 @@ class Members:
         self._weight = clusters.weight[: len(self.rows)].clone()
         self._slot_of = torch.arange(len(self.rows), device=self.rows.device)
         self._by_tile = _by_tile(self.rows) if kernels else self.rows
+        self.counts = {"tiles": 0, "rows": 0}  # measured: of two clusters, and of objects to all
         self._sort()
 
     def merged(self, first: Tensor, second: Tensor) -> None:
@@ -73,8 +79,10 @@ class Members:
         ends = tiles.cumsum(0)
         result = torch.zeros(len(a), dtype=torch.float64, device=a.device)
         total = int(ends[-1]) if len(a) else 0
-        for begin in range(0, total, _TILES):
-            tile = torch.arange(begin, min(begin + _TILES, total), device=a.device)
+        self.counts["tiles"] += total
+        step = min(_TILES, _TILES_OF_OBJECT * len(self.rows))
+        for begin in range(0, total, step):
+            tile = torch.arange(begin, min(begin + step, total), device=a.device)
             pair = torch.searchsorted(ends, tile, right=True)
             place = tile - (ends - tiles)[pair]
             parts = self._measured(a[pair], b[pair], place)
@@ -90,10 +98,11 @@ class Members:
         """
         import torch
 
-        most = max(1, buffer_bytes // (32 * len(self.rows)))
+        most = max(1, buffer_bytes // (48 * len(self.rows)))
         for some in self._batches(queries, most):
             lengths = self.count[some]
             place = torch.arange(int(lengths.sum()), device=some.device)
+            self.counts["rows"] += len(place)
             ends = lengths.cumsum(0)
             query = torch.searchsorted(ends, place, right=True)
             objects = self.order[self.start[some[query]] + place - (ends - lengths)[query]]
@@ -121,6 +130,8 @@ class Members:
         import torch
 
         distances = self._rectangle(rows)[self.order]  # (objects, rows)
+        if self.linkage != "complete":
+            distances.mul_(self._weight[self.order, None])
         # In runs first: a thread that joined the distances of a large cluster one by one would take long.
         runs = -(-self.count // _RUN)
         lengths = torch.full((int(runs.sum()),), _RUN, device=rows.device)
@@ -184,7 +195,7 @@ class Members:
         return self.order[torch.where(inside, self.start[slots][:, None] + place, 0)], inside
 
     def _rectangle(self, rows: Tensor) -> Tensor:
-        """(objects, rows): the squared distances, or the distances times the weights of the objects."""
+        """The distances of all objects to some, for complete linkage their squares."""
         import torch
 
         objects, columns = self.rows.shape
@@ -196,15 +207,15 @@ class Members:
             steps = self._by_tile.shape[1] // _STEP
             grid = (-(-len(rows) // _TILE), 2 * len(self._by_tile))
             kernels.rectangle[grid](
-                self._by_tile, _by_tile(self.rows[rows]), self._weight, result, objects, len(rows), steps,
-                LARGEST=largest, TILE=_TILE, STEP=_STEP, num_warps=8, maxnreg=128,
+                self._by_tile, _by_tile(self.rows[rows]), result, objects, len(rows), steps,
+                ROOT=not largest, TILE=_TILE, STEP=_STEP, num_warps=8, maxnreg=128,
             )  # fmt: skip
             return result
         step = max(1, _PIECE // (len(rows) * columns))
         for begin in range(0, objects, step):
             some = slice(begin, begin + step)
             squared = (self.rows[some, None] - self.rows[rows]).square_().sum(2)
-            result[some] = squared if largest else squared.sqrt_().mul_(self._weight[some, None])
+            result[some] = squared if largest else squared.sqrt_()
         return result
 
 

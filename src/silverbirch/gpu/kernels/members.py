@@ -42,12 +42,12 @@ def tiles(a, b, place, order, start, rows, weight, result,
         tl.store(result + tile, tl.sum(tl.sum(tl.sqrt(squared) * weight_x[:, None] * weight_y[None, :], 1), 0))
 
 
-# The squared distances of all objects (rows of `matrix`) to some (its columns), or the distances times the weights of
-# the former. Both in tiles of TILE rows, column by column, STEP * steps columns. A program measures half a tile of
-# objects; the axes of its numbers are as in the kernel of the matrix.
+# The squared distances of all objects (rows of `matrix`) to some (its columns), or the distances. Both in tiles of TILE
+# rows, column by column, STEP * steps columns. A program measures half a tile of objects; the axes of its numbers are as
+# in the kernel of the matrix.
 @triton.jit(do_not_specialize=["objects", "count", "steps"])
-def rectangle(tiles_of_objects, tiles_of_some, weight, matrix, objects, count, steps,
-              LARGEST: tl.constexpr, TILE: tl.constexpr, STEP: tl.constexpr):  # fmt: skip
+def rectangle(tiles_of_objects, tiles_of_some, matrix, objects, count, steps,
+              ROOT: tl.constexpr, TILE: tl.constexpr, STEP: tl.constexpr):  # fmt: skip
     HALF: tl.constexpr = TILE // 2
     low = (tl.program_id(1) // 2).to(tl.int64)
     high = tl.program_id(0).to(tl.int64)
@@ -64,27 +64,8 @@ def rectangle(tiles_of_objects, tiles_of_some, weight, matrix, objects, count, s
         column_at += TILE * STEP
     row = low * TILE + row_of_half
     column = high * TILE + column_of_tile
-    if not LARGEST:
-        total = tl.sqrt(total) * tl.load(weight + row, mask=row < objects, other=0.0)[None, :, None]
+    if ROOT:
+        total = tl.sqrt(total)
     at = matrix + low * TILE * count + high * TILE
     place = row_of_half[None, :, None] * count + column_of_tile[:, None, :]
     tl.store(at + place, total, mask=(row < objects)[None, :, None] & (column < count)[:, None, :])
-
-
-def compilations(capability: int):
-    """Ways in which the kernels are compiled: name, kernel, signature, constants, options, whether on tensor cores."""
-    numbers, places, whole = "*fp64", "*i64", "i32"
-    of_tiles = {name: places for name in ("a", "b", "place", "order", "start")} | {
-        name: numbers for name in ("rows", "weight", "result")
-    }
-    of_rectangle = {name: numbers for name in ("tiles_of_objects", "tiles_of_some", "weight", "matrix")} | {
-        name: whole for name in ("objects", "count", "steps")
-    }
-    made = []
-    for largest in (False, True):
-        constants = {"COLUMNS": 384, "SIDE": 8, "BK": 32, "LARGEST": largest}
-        made.append((f"tiles-{largest}", tiles, of_tiles, constants, {"num_warps": 4}, False))
-        constants = {"LARGEST": largest, "TILE": 128, "STEP": 4}
-        options = {"num_warps": 8, "maxnreg": 128}
-        made.append((f"rectangle-{largest}", rectangle, of_rectangle, constants, options, False))
-    return made
