@@ -9,9 +9,12 @@ from hypothesis.extra.numpy import arrays
 import silverbirch as sb
 from gpu_objects import GRID, ROWS, UPDATES, WEIGHTS, assert_greedy, objects_of
 
-torch = pytest.importorskip("torch", reason="torch is not installed")
+pytest.importorskip("torch", reason="torch is not installed")
 
-from silverbirch.gpu import member_search, members, memory
+import torch
+
+from silverbirch.gpu import member_search, members, memory, plain
+from silverbirch.gpu.bounds import slack_of, threshold_for
 from silverbirch.gpu.matrix import MATRIX_LINKAGES
 from silverbirch.gpu.member_rounds import cluster_by_members
 from silverbirch.gpu.member_search import MemberSearch
@@ -87,6 +90,29 @@ def test_distances_to_all_clusters_are_those_between_them(linkage):
     roots = between if linkage == "complete" else between.sqrt()
     torch.testing.assert_close(matrix[a, b], roots, rtol=1e-13, atol=0)
     assert torch.equal(matrix, matrix.T)
+
+
+@pytest.mark.parametrize("name", ["normal", "outlier", "tight", "column"])
+def test_what_is_beyond_a_threshold_is_beyond_its_reach(name):
+    search = MemberSearch(objects_of(ROWS[name]), "complete", 1 << 24)
+    slots = torch.arange(50)
+    search.merge(slots, slots + 50)
+    c, count = search.clusters, len(ROWS[name])
+    queries = c.alive[:count].nonzero().squeeze(1)
+    everyone = queries.expand(len(queries), -1)
+    distance = plain._measured(c, queries, everyone.masked_fill(everyone == queries[:, None], -1))
+    extremes = plain.describe(c, 1.0 - slack_of(c.half.shape[1]))
+    bounds, _ = plain.minima(c, queries, False, 64)
+    for nth in (0, 5, 50):
+        reach = distance.sort(1).values[:, nth] * (1 + 1e-9)
+        threshold = threshold_for(c, queries, reach, extremes)
+        table, counts = plain.candidates(c, queries, bounds, threshold, False, count)
+        passed = torch.zeros(len(queries), c.padded + 1, dtype=torch.bool)
+        passed.scatter_(1, table.long().where(table >= 0, c.padded), True)
+        within = distance < reach[:, None]
+        assert bool(passed[:, queries][within].all())
+        if name == "normal":
+            assert int(counts.sum()) < 1.1 * int(within.sum())
 
 
 @settings(deadline=None, max_examples=30)

@@ -1,4 +1,4 @@
-"""The kernels of distances between objects of clusters, in Triton's interpreter, find the same merges as plain torch."""
+"""The kernels of distances between objects, in Triton's interpreter, make the same merges as plain torch."""
 
 import pytest
 

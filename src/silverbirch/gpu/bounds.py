@@ -98,7 +98,10 @@ def limits(clusters: Clusters, queries: Tensor, least: Tensor, extremes: Tensor,
 
 
 def threshold_for(clusters: Clusters, queries: Tensor, reach: Tensor, extremes: Tensor) -> Tensor:
-    """The float32 threshold beyond which every cluster is at least `reach` away, where D = |m_a − m_b|² + s_a + s_b."""
+    """Every cluster beyond this float32 threshold has D ≥ `reach`, where D = |m_a − m_b|² + s_a + s_b.
+
+    By the above, D ≥ θ − 2ρ√θ for clusters nearer than √reach; this is at least `reach` if √θ ≥ ρ + √(ρ² + reach).
+    """
     import torch
 
     c = clusters

@@ -85,7 +85,7 @@ def _run(algorithm: str, objects: Objects, linkage: str, buffer: int) -> dict[st
     if algorithm == "members":
         from .member_rounds import cluster_by_members
 
-        fitting = clusters_that_fit(*objects.mean.shape, buffer, objects.mean.device)
+        fitting = clusters_that_fit(len(objects), objects.mean.shape[1], buffer, objects.mean.device)
         return cluster_by_members(objects, linkage, buffer_bytes=buffer, matrix_from=fitting)
     if algorithm == "greedy":
         from .greedy import cluster_greedily

@@ -34,8 +34,8 @@ def cluster_by_matrix(
     """Adds all merges to `objects.merges`, in `matrix_bytes` of memory. Returns counts of rounds and of rows scanned.
 
     `squares`: average and weighted linkage of squared distances. `kernels`: whether rounds are done by kernels or in
-    plain torch. None: by kernels on a GPU. `fill` writes the distances (of complete and ward linkage their squares) to the
-    rows of the matrix, where they are not those of the means.
+    plain torch. None: by kernels on a GPU. `fill` writes the distances to the rows of the matrix, for complete linkage
+    their squares; None: those of the means.
     """
     if len(objects) < 2:
         return {"rounds": 0, "scanned": 0}

@@ -1,4 +1,4 @@
-"""Complete, average and weighted linkage of distances where a matrix of all of them does not fit: rounds, then a matrix.
+"""Complete, average and weighted linkage of more objects than fit on a matrix: rounds, then a matrix.
 
 These linkages are reducible, as those in `rounds` are. Clusters know their objects until so few are left that the
 matrix of their distances fits.
@@ -23,8 +23,8 @@ def cluster_by_members(
 ) -> dict[str, int]:
     """Adds all merges to `objects.merges`, and overwrites `objects.mean`. Returns counts of what was done.
 
-    With `matrix_from` clusters left, the matrix of their distances is taken. `buffer_bytes` limits what the searches hold
-    at a time. `kernels`: whether steps are done by kernels or in plain torch. None: by kernels on a GPU.
+    With `matrix_from` clusters left, the matrix of their distances is taken. `buffer_bytes` limits what the searches
+    hold at a time. `kernels`: whether steps are done by kernels or in plain torch. None: by kernels on a GPU.
     """
     search = MemberSearch(objects, linkage, buffer_bytes, kernels)
     clusters = search.clusters
@@ -37,4 +37,5 @@ def cluster_by_members(
     if clusters.active < clusters.slots:
         search.compact()
     rest = cluster_by_matrix(clusters.objects(objects), linkage, kernels=kernels, fill=search.fill)
-    return {"rounds": rounds, **search.counts, **search.members.counts, **{f"matrix_{name}": count for name, count in rest.items()}}
+    of_matrix = {f"matrix_{name}": count for name, count in rest.items()}
+    return {"rounds": rounds, **search.counts, **search.members.counts, **of_matrix}

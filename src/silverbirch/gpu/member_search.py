@@ -1,8 +1,8 @@
 """Exact nearest neighbours by complete, average or weighted linkage of the objects in clusters.
 
 The search by means gives lower bounds. For complete linkage the maximum of squared distances is at least their mean,
-|m_a − m_b|² + s_a + s_b with the variances s; for average and weighted linkage a mean distance is at least the distance of
-the means (Jensen). For clusters of one object each both bounds are the distance. A list of neighbours by such a bound is
+|m_a − m_b|² + s_a + s_b with the variances s; for average and weighted linkage a mean distance is at least that of the
+means (Jensen). For clusters of one object each both bounds are the distance. A list of neighbours by such a bound is
 measured over the objects, and the nearest one is certain if its distance is below all bounds beyond the list.
 
 Else all clusters are measured whose bounds are no more than the least distance measured, if they are not too many. The
@@ -69,7 +69,7 @@ class MemberSearch(Search):
             self._settle_beyond(some, self.clusters.listed[some], self.clusters.reach[some])
 
     def _rows_of_tables(self, width: int) -> int:
-        return max(1, self._buffer_bytes // (128 * width))
+        return max(1, self._buffer_bytes // (256 * width))
 
     def _find_in_a_crowd(self, queries: Tensor, extremes: Tensor, slack: float, width: int) -> None:
         """Their tables were too short: the reach does not hold, but the distances are distances."""

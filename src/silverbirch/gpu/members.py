@@ -1,7 +1,7 @@
 """Complete, average and weighted linkage distances of clusters, from the objects in them.
 
-Weighted linkage is average linkage of objects whose weights are halved at each merge. All distances come from differences
-of float64 rows, and partial results are joined in a fixed order. They are squared here, as the bounds are.
+Weighted linkage is average linkage of objects whose weights are halved at each merge. All distances come from
+differences of float64 rows, and partial results are joined in a fixed order. Results are squared, as the bounds are.
 """
 
 from __future__ import annotations
@@ -99,6 +99,7 @@ class Members:
         import torch
 
         most = max(1, buffer_bytes // (48 * len(self.rows)))
+        most = max(most // _TILE * _TILE, min(most, _TILE))
         for some in self._batches(queries, most):
             lengths = self.count[some]
             place = torch.arange(int(lengths.sum()), device=some.device)

@@ -75,9 +75,13 @@ def matrix_or_members(count: int, columns: int, device: torch.device) -> str:
 
 
 def clusters_that_fit(count: int, columns: int, buffer: int, device: torch.device) -> int:
-    """How many clusters fit on a matrix beside the means of all objects, which are there already, and the members."""
+    """How many clusters fit on a matrix beside the members. The means of all objects are there already."""
     left = free_bytes(device) - _searched_bytes(count, columns) - members_bytes(count, columns) - buffer
-    return _largest_fitting(lambda clusters: matrix_bytes(clusters, columns) + 8 * clusters * columns <= left, count + 1)
+
+    def fits(clusters: int) -> bool:
+        return matrix_bytes(clusters, columns) + 8 * clusters * columns <= left
+
+    return _largest_fitting(fits, count + 1)
 
 
 def _largest_buffer(algorithm: str, count: int) -> int:

@@ -43,8 +43,8 @@ def tiles(a, b, place, order, start, rows, weight, result,
 
 
 # The squared distances of all objects (rows of `matrix`) to some (its columns), or the distances. Both in tiles of TILE
-# rows, column by column, STEP * steps columns. A program measures half a tile of objects; the axes of its numbers are as
-# in the kernel of the matrix.
+# rows, column by column, STEP * steps columns. A program measures half a tile of objects; the axes of its numbers are
+# those in the kernel of the matrix.
 @triton.jit(do_not_specialize=["objects", "count", "steps"])
 def rectangle(tiles_of_objects, tiles_of_some, matrix, objects, count, steps,
               ROOT: tl.constexpr, TILE: tl.constexpr, STEP: tl.constexpr):  # fmt: skip
