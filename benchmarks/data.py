@@ -1,6 +1,8 @@
 """Generates rows from a seed: the same in every process."""
 
+import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +17,14 @@ TOPICS = 300
 def make(kind: str, rows: int, columns: int, dtype: str) -> NDArray:
     """All rows at once, C-contiguous."""
     X = np.empty((rows, columns), dtype=dtype)
+    if kind in CHUNK_OF:  # these chunks do not depend on each other
+
+        def fill(begin: int) -> None:
+            X[begin : begin + CHUNK] = CHUNK_OF[kind](begin, min(CHUNK, rows - begin), columns)
+
+        with ThreadPoolExecutor(os.cpu_count()) as threads:
+            list(threads.map(fill, range(0, rows, CHUNK)))
+        return X
     begin = 0
     for chunk in chunks(kind, rows, columns):
         X[begin : begin + len(chunk)] = chunk
@@ -30,8 +40,10 @@ def chunks(kind: str, rows: int, columns: int) -> Iterator[NDArray[np.float64]]:
     Gaussian of deviation 1. "embeddings": unit rows around TOPICS directions, with noise that differs by column, so
     that neighbours can be told apart as those of embedded texts can.
     """
+    if kind in CHUNK_OF:
+        return (CHUNK_OF[kind](begin, min(CHUNK, rows - begin), columns) for begin in range(0, rows, CHUNK))
     if kind not in KINDS:
-        raise ValueError(f"data {kind!r}: must be one of {', '.join(KINDS)}")
+        raise ValueError(f"data {kind!r}: must be one of {', '.join((*KINDS, *CHUNK_OF))}")
     return KINDS[kind](rows, columns)
 
 
@@ -62,31 +74,27 @@ def _mixture(rows: int, columns: int) -> Iterator[NDArray[np.float64]]:
         yield centers[component] + DEVIATION * random.normal(size=(count, columns))
 
 
-def _normal(rows: int, columns: int) -> Iterator[NDArray[np.float64]]:
-    random = np.random.default_rng(SEED)
-    for begin in range(0, rows, CHUNK):
-        yield random.normal(size=(min(CHUNK, rows - begin), columns))
+def _normal(begin: int, rows: int, columns: int) -> NDArray[np.float64]:
+    return np.random.default_rng([SEED, begin]).normal(size=(rows, columns))
 
 
-def _embeddings(rows: int, columns: int) -> Iterator[NDArray[np.float64]]:
+def _embeddings(begin: int, rows: int, columns: int) -> NDArray[np.float64]:
     random = np.random.default_rng(SEED)
     spread = np.arange(1, columns + 1) ** -0.5
     topics = random.normal(size=(TOPICS, columns)) * spread
     shares = random.pareto(1.5, size=TOPICS) + 1
-    for begin in range(0, rows, CHUNK):
-        count = min(CHUNK, rows - begin)
-        topic = random.choice(TOPICS, size=count, p=shares / shares.sum())
-        X = topics[topic] + 0.6 * spread * random.normal(size=(count, columns))
-        yield X / np.linalg.norm(X, axis=1, keepdims=True)
+    random = np.random.default_rng([SEED, begin])
+    topic = random.choice(TOPICS, size=rows, p=shares / shares.sum())
+    X = topics[topic] + 0.6 * spread * random.normal(size=(rows, columns))
+    return X / np.linalg.norm(X, axis=1, keepdims=True)
 
 
 KINDS = {
     "uniform": _uniform,
     "mixture": _mixture,
     "repeated": _repeated,
-    "normal": _normal,
-    "embeddings": _embeddings,
 }
+CHUNK_OF = {"normal": _normal, "embeddings": _embeddings}
 
 
 def cheap_mixture(rows: int, columns: int, chunk: int) -> Iterator[NDArray[np.float32]]:

@@ -39,7 +39,7 @@ def silverbirch_linkage(X: NDArray, job: Job) -> Work:
 
 
 def torch_linkage(X: NDArray, job: Job) -> Work:
-    """Brute force: n - 1 times the least number of the matrix of all distances, and the formula of Lance and Williams."""
+    """Brute force: n - 1 times the least number of a matrix of all distances, and the formula of Lance and Williams."""
     import torch
 
     if job.method != "ward":

@@ -89,8 +89,8 @@ def machine_text(rows: Sequence[Row]) -> str:
         versions = ", ".join(f"{name} {version}" for name, version in m["versions"].items())
         gpu = f"{m['gpu']}, " if m.get("gpu") else ""
         lines[
-            f"{m['cpu']}, {m['cores']} cores, {gpu}{m['instruction_set']} kernels, {m['system']}; Python {m['python']}, "
-            f"numpy {m['numpy']}, {versions}; commit {m['commit']}; {row['started'][:10]}"
+            f"{m['cpu']}, {m['cores']} cores, {gpu}{m['instruction_set']} kernels, {m['system']}; "
+            f"Python {m['python']}, numpy {m['numpy']}, {versions}; commit {m['commit']}; {row['started'][:10]}"
         ] = None
     load = [row["load"] for row in rows]
     busy = f"Load average when a run began: {median(load):.1f} in the median, {max(load):.1f} at most."

@@ -50,6 +50,12 @@ ROWS = {
 }
 GRID = np.stack(np.meshgrid(np.arange(12.0), np.arange(13.0)), -1).reshape(-1, 2)
 WEIGHTS = 10.0 ** np.random.default_rng(7).uniform(-6, 6, 300)
+# Formulas of Lance and Williams, for assert_greedy.
+UPDATES = {
+    "complete": lambda ac, bc, ab, a, b: np.maximum(ac, bc),
+    "average": lambda ac, bc, ab, a, b: (a * ac + b * bc) / (a + b),
+    "weighted": lambda ac, bc, ab, a, b: (ac + bc) / 2,
+}
 
 
 def assert_greedy(Z, X, update):

@@ -26,6 +26,8 @@ from triton.runtime import JITFunction
 from gpu_objects import objects_of
 from silverbirch.gpu import fused, greedy, kernels, matrix_rounds
 from silverbirch.gpu.clusters import Clusters
+from silverbirch.gpu.member_search import MemberSearch
+from silverbirch.gpu.members import Members
 
 TENSOR_CORES = {90: r"wgmma\.mma_async", 80: r"mma\.sync"}  # instructions of Hopper and of Ampere
 WITH_PRODUCTS = {"group_minima"}
@@ -89,6 +91,14 @@ def steps_of_greedy(linkage, monkeypatch):
     steps.run()
 
 
+def steps_of_members(linkage):
+    objects = objects_of(np.random.default_rng(0).normal(size=(300, 384)))
+    search = MemberSearch(objects, linkage, 1 << 28, kernels=False)
+    members = Members(search.clusters, linkage, kernels=True)
+    members.between(torch.tensor([0, 1]), torch.tensor([2, 3]))
+    list(members.to_all(torch.arange(10), 1 << 28))
+
+
 WEIGHT = np.random.default_rng(1).uniform(1, 2, 3000)
 STEPS = {
     "ward": lambda _: steps_of_rounds("ward", None),
@@ -100,6 +110,8 @@ STEPS = {
     "matrix-weighted": lambda _: steps_of_matrix("weighted"),
     "matrix-ward": lambda _: steps_of_matrix("ward"),
     "matrix-average-of-squares": lambda _: steps_of_matrix("average", squares=True),
+    "members-complete": lambda _: steps_of_members("complete"),
+    "members-average": lambda _: steps_of_members("average"),
     "centroid": lambda monkeypatch: steps_of_greedy("centroid", monkeypatch),
     "median": lambda monkeypatch: steps_of_greedy("median", monkeypatch),
 }

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import silverbirch as sb
-from gpu_objects import GRID, ROWS, WEIGHTS, assert_greedy, objects_of
+from gpu_objects import GRID, ROWS, UPDATES, WEIGHTS, assert_greedy, objects_of
 
 pytest.importorskip("torch", reason="torch is not installed")
 
@@ -33,13 +33,6 @@ def test_weights_over_twelve_orders(linkage):
     expected = sb.linkage(ROWS["normal"], linkage, weights=WEIGHTS)
     np.testing.assert_allclose(Z[:, 2], expected[:, 2], rtol=1e-9)
     np.testing.assert_array_equal(Z[:, :2], expected[:, :2])
-
-
-UPDATES = {
-    "complete": lambda ac, bc, ab, a, b: np.maximum(ac, bc),
-    "average": lambda ac, bc, ab, a, b: (a * ac + b * bc) / (a + b),
-    "weighted": lambda ac, bc, ab, a, b: (ac + bc) / 2,
-}
 
 
 @pytest.mark.parametrize("linkage", MATRIX_LINKAGES)

@@ -11,6 +11,9 @@
 `history`          merges that name their clusters by objects
 `matrix`           complete, average and weighted linkage of distances, on a matrix in the device's memory
 `matrix_rounds`    the rounds on that matrix
+`members`          distances of clusters by their objects, for the same linkages where no matrix of all objects fits
+`member_search`    nearest neighbours by these distances
+`member_rounds`    the rounds that merge them, until a matrix fits
 `greedy`           centroid and median linkage, by means
 `single`           single linkage, from a minimum spanning tree
 `neighbours`       of objects by their means: the first search of the two above, and outside of a component

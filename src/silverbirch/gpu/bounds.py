@@ -97,6 +97,21 @@ def limits(clusters: Clusters, queries: Tensor, least: Tensor, extremes: Tensor,
     return Limits(in_kernel(need), in_kernel(wide), beyond(need), beyond(wide))
 
 
+def threshold_for(clusters: Clusters, queries: Tensor, reach: Tensor, extremes: Tensor) -> Tensor:
+    """Every cluster beyond this float32 threshold has D ≥ `reach`, where D = |m_a − m_b|² + s_a + s_b.
+
+    By the above, D ≥ θ − 2ρ√θ for clusters nearer than √reach; this is at least `reach` if √θ ≥ ρ + √(ρ² + reach).
+    """
+    import torch
+
+    c = clusters
+    n = (c.norm[queries].double() + c.spread[queries]).sqrt()
+    error = c.rounding[queries].double()
+    own = 2.0**-11 * (n + error + reach.sqrt()) + 2.0**-25 * c.columns**0.5
+    rho = error + torch.minimum(own, extremes[0])
+    return ((rho + (rho.square() + reach).sqrt()).square() * (1 + 4e-6)).clamp(max=1e37).float()
+
+
 def _kth(least: Tensor, k: int) -> Tensor:
     """The k-th smallest number of each column, or −∞ for k below 2."""
     if k < 2:

@@ -12,7 +12,7 @@ from ..checks import Floats, refused_value
 from ..directions import no_direction
 from ..progress import Report
 from .device import kernels_on
-from .memory import buffer_bytes, clusters_on_a_matrix, free_bytes
+from .memory import buffer_bytes, clusters_on_a_matrix, clusters_that_fit, free_bytes, matrix_or_members
 from .objects import Objects, prepare
 from .rows import Rows
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import torch
     from torch import Tensor
 
-# The algorithm of each linkage. Average and weighted linkage of squared distances go by rounds.
+# The algorithm of each linkage, where a matrix fits. Average and weighted linkage of squared distances go by rounds.
 ALGORITHMS = {
     "ward": "rounds",
     "centroid": "greedy",
@@ -57,6 +57,8 @@ def cluster(
     """
     algorithm = "rounds" if squares and linkage in _OF_SQUARES else ALGORITHMS[linkage]
     count, columns = array.shape
+    if algorithm == "matrix":
+        algorithm = matrix_or_members(count, columns, device)
     task = f"{linkage} linkage of {count:,} objects of {columns} columns"
     buffer = buffer_bytes(task, algorithm, count, columns, device)
     spread = sse if squares and linkage in _OF_SQUARES else None  # the other linkages use means and weights alone
@@ -80,6 +82,11 @@ def _run(algorithm: str, objects: Objects, linkage: str, buffer: int) -> dict[st
         from .matrix import cluster_by_matrix
 
         return cluster_by_matrix(objects, linkage)
+    if algorithm == "members":
+        from .member_rounds import cluster_by_members
+
+        fitting = clusters_that_fit(len(objects), objects.mean.shape[1], buffer, objects.mean.device)
+        return cluster_by_members(objects, linkage, buffer_bytes=buffer, matrix_from=fitting)
     if algorithm == "greedy":
         from .greedy import cluster_greedily
 

@@ -7,12 +7,15 @@ does the rounds.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from .history import add_merges
 from .matrix_rounds import Matrix, rounds_for
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from .objects import Objects
 
 MATRIX_LINKAGES = ("complete", "average", "weighted")
@@ -21,17 +24,23 @@ _MOST_ROUNDS = 256  # between two looks at the counts
 
 
 def cluster_by_matrix(
-    objects: Objects, linkage: str, *, squares: bool = False, kernels: bool | None = None
+    objects: Objects,
+    linkage: str,
+    *,
+    squares: bool = False,
+    kernels: bool | None = None,
+    fill: Callable[[Tensor], None] | None = None,
 ) -> dict[str, int]:
     """Adds all merges to `objects.merges`, in `matrix_bytes` of memory. Returns counts of rounds and of rows scanned.
 
     `squares`: average and weighted linkage of squared distances. `kernels`: whether rounds are done by kernels or in
-    plain torch. None: by kernels on a GPU.
+    plain torch. None: by kernels on a GPU. `fill` writes the distances to the rows of the matrix, for complete linkage
+    their squares; None: those of the means.
     """
     if len(objects) < 2:
         return {"rounds": 0, "scanned": 0}
     roots = linkage in ("average", "weighted") and not squares
-    matrix = Matrix(objects, linkage, roots, objects.mean.is_cuda if kernels is None else kernels)
+    matrix = Matrix(objects, linkage, roots, objects.mean.is_cuda if kernels is None else kernels, fill)
     rounds = rounds_for(matrix)
     ahead = 1
     while matrix.side > 1:

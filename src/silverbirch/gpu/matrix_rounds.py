@@ -7,6 +7,7 @@ has changed, and a vector operation over the slots.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -45,7 +46,14 @@ class Matrix:
     `roots`: of distances; else of their squares, as ward and complete linkage need them.
     """
 
-    def __init__(self, objects: Objects, linkage: str, roots: bool, kernels: bool) -> None:
+    def __init__(
+        self,
+        objects: Objects,
+        linkage: str,
+        roots: bool,
+        kernels: bool,
+        fill: Callable[[Tensor], None] | None = None,
+    ) -> None:
         import torch
 
         count, self.device = len(objects), objects.mean.device
@@ -54,7 +62,9 @@ class Matrix:
         self.side = count
         self.distances = torch.empty(count * _stride(count), dtype=torch.float64, device=self.device)
         self.roots = roots
-        if kernels:
+        if fill is not None:
+            fill(self.distances.view(count, -1)[:, :count])
+        elif kernels:
             _measure_in_kernel(objects, self.distances, linkage, roots)
         else:
             _measure(objects, self.distances.view(count, -1), linkage, roots)

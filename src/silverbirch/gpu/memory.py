@@ -11,6 +11,7 @@ from ..errors import MemoryLimitError
 from ..machine import free_memory
 from .greedy import greedy_bytes
 from .matrix_rounds import matrix_bytes
+from .members import members_bytes
 from .single import single_bytes
 
 if TYPE_CHECKING:
@@ -45,6 +46,8 @@ def needed_bytes(algorithm: str, count: int, columns: int) -> int:
     means = 8 * numbers + _STATE * count
     if algorithm == "matrix":
         return means + max(piece, matrix_bytes(count, columns))
+    if algorithm == "members":
+        return means + max(piece, _searched_bytes(count, columns) + members_bytes(count, columns))
     after = {"greedy": greedy_bytes(count, columns), "single": single_bytes(count)}  # the first search
     return means + max(piece, _searched_bytes(count, columns), after.get(algorithm, 0))
 
@@ -64,6 +67,21 @@ def clusters_on_a_matrix(count: int, columns: int, device: torch.device) -> int:
     while clusters > 1 and matrix_bytes(min(count, 4 * clusters), columns) > left:
         clusters //= 2
     return clusters
+
+
+def matrix_or_members(count: int, columns: int, device: torch.device) -> str:
+    """The algorithm for complete, average and weighted linkage: a matrix of all objects if it fits."""
+    return "matrix" if needed_bytes("matrix", count, columns) <= free_bytes(device) else "members"
+
+
+def clusters_that_fit(count: int, columns: int, buffer: int, device: torch.device) -> int:
+    """How many clusters fit on a matrix beside the members. The means of all objects are there already."""
+    left = free_bytes(device) - _searched_bytes(count, columns) - members_bytes(count, columns) - buffer
+
+    def fits(clusters: int) -> bool:
+        return matrix_bytes(clusters, columns) + 8 * clusters * columns <= left
+
+    return _largest_fitting(fits, count + 1)
 
 
 def _largest_buffer(algorithm: str, count: int) -> int:

@@ -46,7 +46,7 @@ def cluster_by_rounds(
     rounds = 0
     share = 1.0
     while clusters.active > matrix_from and (share > _CHAINING or clusters.active > 4 * matrix_from):
-        share = _round(search, first=rounds == 0) / clusters.active
+        share = merge_nearest(search, first=rounds == 0) / clusters.active
         rounds += 1
         if clusters.active < _COMPACT_BELOW * clusters.slots:
             search.compact()
@@ -54,7 +54,7 @@ def cluster_by_rounds(
     return {"rounds": rounds, **search.counts, **{f"matrix_{name}": count for name, count in rest.items()}}
 
 
-def _round(search: Search | Ranks, *, first: bool) -> int:
+def merge_nearest(search: Search | Ranks, *, first: bool) -> int:
     """Searches for neighbours and merges all pairs that are nearest to each other; returns their number.
 
     A cluster without a known neighbour is searched for when it is the neighbour of another one. The others wait: by the
@@ -70,6 +70,8 @@ def _round(search: Search | Ranks, *, first: bool) -> int:
     if len(a) == 0:
         search.measure_all(_unknown(c))
         a, b = _reciprocal(c)
+    if len(a) == 0:  # distances that are equal but for rounding can point in a circle
+        a, b = _nearest_of_all(c)
     distance = c.distance[a]
     merged = c.merges.add(c.cluster[a], c.cluster[b], (2.0 * distance if c.linkage == "ward" else distance).sqrt())
     search.merge(a, b)
@@ -99,3 +101,13 @@ def _reciprocal(clusters: Clusters) -> tuple[Tensor, Tensor]:
     slot = torch.arange(clusters.padded, device=near.device)
     first = ((near > slot) & (near[near.clamp(min=0)] == slot)).nonzero().squeeze(1)
     return first, near[first]
+
+
+def _nearest_of_all(clusters: Clusters) -> tuple[Tensor, Tensor]:
+    import torch
+
+    c = clusters
+    known = (c.alive != 0) & (c.nearest >= 0)
+    slot = torch.where(known, c.distance, torch.inf).argmin().view(1)
+    pair = torch.stack([slot, c.nearest[slot].long()])
+    return pair.amin(0), pair.amax(0)

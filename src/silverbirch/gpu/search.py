@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from . import plain
-from .bounds import slack_of
+from .bounds import Limits, slack_of
 from .clusters import Clusters
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Search:
         """Settles those queries whose lists can tell."""
         c = self.clusters
         for some in queries.split(_LISTS):
-            self._steps.settle(c, some, c.listed[some], c.reach[some])
+            self._settle(some, c.listed[some], c.reach[some])
 
     def find(self, queries: Tensor) -> None:
         """Settles the queries, which are slots in ascending order."""
@@ -59,16 +59,23 @@ class Search:
         bounds, least = self._steps.minima(c, queries, weighted, _PARTS)
         limits = self._steps.thresholds(c, queries, least, extremes, slack)
         table, counts = self._steps.candidates(c, queries, bounds, limits.wide, weighted, _WIDTH)
-        self._steps.settle(c, queries, table, limits.wide_reach)
+        self._settle(queries, table, limits.wide_reach)
+        if bool((counts > _WIDTH).any()):
+            self._find_in_a_crowd(queries, bounds, limits, counts, weighted)
+
+    def _find_in_a_crowd(self, queries: Tensor, bounds: Tensor, limits: Limits, counts: Tensor, weighted: bool) -> None:
+        """For queries with more candidates than their tables hold, as in small groups far from the origin."""
         crowded = (counts > _WIDTH).nonzero().squeeze(1)
-        if len(crowded) == 0:
-            return
         self.counts["crowded"] += len(crowded)
-        width = _power_of_two(int(counts.max()))  # many may be near, as in small groups far from the origin
+        width = 1 << (int(counts.max()) - 1).bit_length()
         most = self._buffer_bytes // (4 * len(bounds) + 64 * width)
         for some in crowded.split(max(1, most)):
-            table, _ = self._steps.candidates(c, queries[some], bounds[:, some], limits.wide[some], weighted, width)
-            self._steps.settle(c, queries[some], table, limits.wide_reach[some])
+            found = (queries[some], bounds[:, some], limits.wide[some], weighted, width)
+            table, _ = self._steps.candidates(self.clusters, *found)
+            self._settle(queries[some], table, limits.wide_reach[some])
+
+    def _settle(self, queries: Tensor, table: Tensor, reach: Tensor) -> None:
+        self._steps.settle(self.clusters, queries, table, reach)
 
     def merge(self, first: Tensor, second: Tensor) -> None:
         """Merges pairs: the first slot takes the merged cluster, the second is free."""
@@ -89,7 +96,3 @@ class Search:
         for query in queries.split(max(1, self._buffer_bytes // (32 * c.padded))):
             infinite = torch.full((len(query),), torch.inf, dtype=torch.float64, device=query.device)
             plain.settle(c, query, everyone.expand(len(query), -1), infinite)
-
-
-def _power_of_two(number: int) -> int:
-    return 1 << (number - 1).bit_length()
