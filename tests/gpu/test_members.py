@@ -18,6 +18,7 @@ from silverbirch.gpu.bounds import slack_of, threshold_for
 from silverbirch.gpu.matrix import MATRIX_LINKAGES
 from silverbirch.gpu.member_rounds import cluster_by_members
 from silverbirch.gpu.member_search import MemberSearch
+from silverbirch.gpu.rounds import merge_nearest
 
 
 def linkage_by_members(X, linkage, weight=None, matrix_from=8, buffer_bytes=1 << 24):
@@ -113,6 +114,18 @@ def test_what_is_beyond_a_threshold_is_beyond_its_reach(name):
         assert bool(passed[:, queries][within].all())
         if name == "normal":
             assert int(counts.sum()) < 1.1 * int(within.sum())
+
+
+def test_neighbours_in_a_circle_are_merged_at_the_least_distance(monkeypatch):
+    """Distances that are equal but for rounding can make each cluster the nearest of another one."""
+    search = MemberSearch(objects_of(np.array([[0.0], [1.0], [3.0]])), "complete", 1 << 24)
+    c = search.clusters
+    search.find(torch.arange(3))
+    c.nearest[:3] = torch.tensor([2, 0, 1])
+    c.distance[:3] = c.distance[torch.tensor([2, 0, 2])]
+    assert merge_nearest(search, first=False) == 1
+    assert c.cluster[:3].tolist() == [3, 1, 2]
+    assert c.alive[:3].tolist() == [1, 0, 1]
 
 
 @settings(deadline=None, max_examples=30)

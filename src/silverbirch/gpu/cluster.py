@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     import torch
     from torch import Tensor
 
-# The algorithm of each linkage, where a matrix fits. Average and weighted linkage of squared distances go by rounds.
+# The algorithm of each linkage. Average and weighted linkage of squared distances go by rounds, and what does not fit
+# on a matrix by members.
 ALGORITHMS = {
     "ward": "rounds",
     "centroid": "greedy",
