@@ -54,6 +54,14 @@ def test_weights_over_twelve_orders(linkage):
     np.testing.assert_array_equal(Z[:, :2], expected[:, :2])
 
 
+@pytest.mark.parametrize("linkage", LINKAGES)
+def test_more_equal_distances_than_a_list_holds(linkage):
+    Z, counts = linkage_by_rounds(np.eye(90), linkage, matrix_from=1)
+    np.testing.assert_allclose(Z[0, 2], 2**0.5, rtol=1e-12)
+    assert sorted(Z[:, :2].ravel()) == list(range(2 * 90 - 2))
+    assert counts["unproven"] == 0
+
+
 def test_equal_distances_are_merged_nearest_first():
     """Of Ward's merges on a grid, each is one of two clusters at the least distance of all."""
     Z, _ = linkage_by_rounds(GRID, "ward")

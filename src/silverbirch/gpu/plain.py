@@ -113,9 +113,9 @@ def settle_measured(clusters: Clusters, queries: Tensor, table: Tensor, distance
         distances = torch.gather(distances, 1, by_slot)
     distances, order = torch.sort(distances, dim=1, stable=True)  # ties: the lowest slot first
     slot = torch.gather(slot, 1, order)
+    certain = distances[:, 0] < reach  # of the table, even if as near ones do not fit into the list
     if slot.shape[1] > LENGTH:
         reach = torch.minimum(reach, distances[:, LENGTH])
-    certain = distances[:, 0] < reach
     c.nearest[queries] = torch.where(certain, slot[:, 0], -1).int()
     c.unsettled[queries] = (~certain).to(torch.int8)
     c.distance[queries] = distances[:, 0]

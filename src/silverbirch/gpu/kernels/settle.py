@@ -59,10 +59,10 @@ def settle(queries, table, distances, reach_of_row, nearest, distance, reach, li
     earlier = (d[None, :] < d[:, None]) | ((d[None, :] == d[:, None]) & (slot[None, :] < slot[:, None]))
     place = tl.sum((earlier & present[None, :]).to(tl.int32), 1)
     limit = tl.load(reach_of_row + row)
-    limit = tl.minimum(limit, tl.min(tl.where(present & (place == LENGTH), d, float("inf")), 0))
     least = tl.min(d, 0)
+    certain = least < limit  # even if as near ones do not fit into the list
+    limit = tl.minimum(limit, tl.min(tl.where(present & (place == LENGTH), d, float("inf")), 0))
     first = tl.max(tl.where(present & (place == 0), slot, -1), 0)
-    certain = least < limit
     tl.store(nearest + query, tl.where(certain, first, -1))
     tl.store(unsettled + query, tl.where(certain, 0, 1).to(tl.int8))
     tl.store(distance + query, least)
