@@ -61,7 +61,7 @@ class Suite:
         """The jobs of all cases, peers first: the other heights are compared with those of the first library."""
         for case in self.cases:
             for implementation in (MACHINE,) if case.task in MACHINE_TASKS else (*self.peers, "silverbirch"):
-                if case.rows <= self.peers.get(implementation, case.rows) and does(implementation, case):
+                if case.rows <= self.peers.get(implementation, case.rows) and _does(implementation, case.task):
                     yield Job(**asdict(case), suite=self.name, implementation=implementation)
 
     def small(self, rows: int) -> Suite:
@@ -77,6 +77,12 @@ class Suite:
             for case in self.cases
         )
         return replace(self, cases=tuple(dict.fromkeys(small)))
+
+
+def _does(implementation: str, task: str) -> bool:
+    """Whether an implementation has a part in what is measured beside linkage on a GPU."""
+    others = {"first call": (), "product": ("torch",)}
+    return implementation == "silverbirch" or implementation in others.get(task, (implementation,))
 
 
 def cases(rows: tuple[int, ...], data: tuple[str, ...] = BOTH, **common: Any) -> tuple[Case, ...]:
@@ -273,11 +279,6 @@ SUITES = (
         by_default=False,
     ),
 )
-
-
-def does(implementation: str, case: Case) -> bool:
-    """Whether a peer has an adapter for what is measured on GPUs alone."""
-    return case.task not in ("first call", "product") or implementation in ("silverbirch", "torch")
 
 
 def suite_named(name: str) -> Suite:
