@@ -6,11 +6,11 @@ from silverbirch.gpu.objects import prepare
 from silverbirch.gpu.rows import Rows
 
 
-def objects_of(X, weight=None):
+def objects_of(X, weight=None, device="cpu"):
     import torch
 
-    device = torch.device("cpu")
-    weight = None if weight is None else torch.from_numpy(weight)
+    device = torch.device(device)
+    weight = None if weight is None else torch.from_numpy(weight).to(device)
     return prepare(Rows(torch.from_numpy(np.ascontiguousarray(X)), device), weight)
 
 

@@ -70,9 +70,9 @@ def steps_of_rounds(linkage, weight, columns=384):
         queries = torch.arange(count)
         bounds, least = fused.minima(clusters, queries, linkage == "ward" and weight is not None, 64)
         limits = fused.thresholds(clusters, queries, least, extremes, 1e-4)
-        table, _ = fused.candidates(clusters, queries, bounds, limits.wide, linkage == "ward", 64)
-        fused.settle(clusters, queries, table, limits.wide_reach)
-        fused.settle(clusters, queries, clusters.listed[queries], limits.wide_reach)
+        table, _ = fused.candidates(clusters, queries, bounds, limits.threshold, linkage == "ward", 64)
+        fused.settle(clusters, queries, table, limits.reach)
+        fused.settle(clusters, queries, clusters.listed[queries], limits.reach)
     fused.merge(clusters, torch.tensor([0]), torch.tensor([1]))
 
 

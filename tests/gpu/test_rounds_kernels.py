@@ -34,8 +34,8 @@ def step(c, steps):
     extremes = steps.describe(c, 1 - slack)
     bounds, least = steps.minima(c, queries, weighted, 2)
     limits = steps.thresholds(c, queries, least[:, : len(queries)], extremes, slack)
-    table, counts = steps.candidates(c, queries, bounds[:, : len(queries)], limits.wide, weighted, 64)
-    steps.settle(c, queries, table, limits.wide_reach)
+    table, counts = steps.candidates(c, queries, bounds[:, : len(queries)], limits.threshold, weighted, 64)
+    steps.settle(c, queries, table, limits.reach)
     return extremes, bounds[:, : len(queries)], least[:, : len(queries)].amin(0), *limits, counts
 
 for a, b in zip(step(ours, fused), step(theirs, plain), strict=True):

@@ -37,16 +37,14 @@ if TYPE_CHECKING:
 
     from .clusters import Clusters
 
-WANTED = 12  # neighbours that the wider threshold lets through
+WANTED = 12  # neighbours that the threshold lets through, if it can tell
 
 
 class Limits(NamedTuple):
-    """Thresholds for the kernel's numbers, and how far a list reaches that holds all clusters within them."""
+    """A threshold for the kernel's numbers, and how far a list reaches that holds all clusters within it."""
 
-    need: Tensor  # float32: lets the nearest through
-    wide: Tensor  # float32: at least that, and about `WANTED` neighbours
-    need_reach: Tensor  # float64
-    wide_reach: Tensor  # float64
+    threshold: Tensor  # float32: lets the nearest through, and about `WANTED` neighbours
+    reach: Tensor  # float64
 
 
 def slack_of(products: int) -> float:
@@ -81,20 +79,13 @@ def limits(clusters: Clusters, queries: Tensor, least: Tensor, extremes: Tensor,
     need, _ = need_within(nearby)
     far = 1.05 * torch.maximum(nearby, (torch.maximum(need, kth) / fewest).sqrt())
     need, root = need_within(far)
-    wide = torch.maximum(need, kth)
-
-    def beyond(threshold: Tensor) -> Tensor:
-        root_of_threshold = threshold.sqrt()
-        if ward:
-            proven = (root_of_threshold - root).clamp(min=0).square()
-        else:
-            proven = (threshold - 2 * root * root_of_threshold).clamp(min=0)
-        return torch.minimum(proven, fewest * far.square())
-
-    def in_kernel(threshold: Tensor) -> Tensor:
-        return (threshold / factor * (1 + 3e-7)).clamp(max=1e37).float()
-
-    return Limits(in_kernel(need), in_kernel(wide), beyond(need), beyond(wide))
+    threshold = torch.maximum(need, kth)
+    if ward:
+        beyond = (threshold.sqrt() - root).clamp(min=0).square()
+    else:
+        beyond = (threshold - 2 * root * threshold.sqrt()).clamp(min=0)
+    in_kernel = (threshold / factor * (1 + 3e-7)).clamp(max=1e37).float()
+    return Limits(in_kernel, torch.minimum(beyond, fewest * far.square()))
 
 
 def threshold_for(clusters: Clusters, queries: Tensor, reach: Tensor, extremes: Tensor) -> Tensor:

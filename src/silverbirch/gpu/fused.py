@@ -86,8 +86,7 @@ def thresholds(clusters: Clusters, queries: Tensor, least: Tensor, extremes: Ten
     c = clusters
     count, device = len(queries), c.mean.device
     result = Limits(
-        *(torch.empty(count, dtype=torch.float32, device=device) for _ in range(2)),
-        *(torch.empty(count, dtype=torch.float64, device=device) for _ in range(2)),
+        torch.empty(count, dtype=torch.float32, device=device), torch.empty(count, dtype=torch.float64, device=device)
     )
     block = 32
     thresholds_kernel[(triton.cdiv(count, block),)](

@@ -58,8 +58,8 @@ class Search:
         weighted = c.linkage == "ward" and not c.uniform
         bounds, least = self._steps.minima(c, queries, weighted, _PARTS)
         limits = self._steps.thresholds(c, queries, least, extremes, slack)
-        table, counts = self._steps.candidates(c, queries, bounds, limits.wide, weighted, _WIDTH)
-        self._settle(queries, table, limits.wide_reach)
+        table, counts = self._steps.candidates(c, queries, bounds, limits.threshold, weighted, _WIDTH)
+        self._settle(queries, table, limits.reach)
         if bool((counts > _WIDTH).any()):
             self._find_in_a_crowd(queries, bounds, limits, counts, weighted)
 
@@ -70,9 +70,9 @@ class Search:
         width = 1 << (int(counts.max()) - 1).bit_length()
         most = self._buffer_bytes // (4 * len(bounds) + 64 * width)
         for some in crowded.split(max(1, most)):
-            found = (queries[some], bounds[:, some], limits.wide[some], weighted, width)
+            found = (queries[some], bounds[:, some], limits.threshold[some], weighted, width)
             table, _ = self._steps.candidates(self.clusters, *found)
-            self._settle(queries[some], table, limits.wide_reach[some])
+            self._settle(queries[some], table, limits.reach[some])
 
     def _settle(self, queries: Tensor, table: Tensor, reach: Tensor) -> None:
         self._steps.settle(self.clusters, queries, table, reach)

@@ -16,19 +16,8 @@ def _root_and_need(v, norm, n, error, distance, most, largest_error, largest_nor
     return root, need * need * (1.0 + 4e-6) + 1e-30
 
 
-@triton.jit
-def _beyond(threshold, root, fewest, far, WARD: tl.constexpr):
-    square_root = tl.sqrt(threshold)
-    if WARD:
-        proven = tl.maximum(square_root - root, 0.0)
-        proven = proven * proven
-    else:
-        proven = tl.maximum(threshold - 2.0 * root * square_root, 0.0)
-    return tl.minimum(proven, fewest * far * far)
-
-
 @triton.jit(do_not_specialize=["count", "parts", "stride"])
-def thresholds(queries, least, norms, spread, rounding, weight, extremes, need_at, wide_at, need_reach, wide_reach,
+def thresholds(queries, least, norms, spread, rounding, weight, extremes, threshold_at, reach_at,
                count, parts, stride, kth_smallest, slack, tiny,
                PARTS: tl.constexpr, BLOCK: tl.constexpr, WARD: tl.constexpr, UNIFORM: tl.constexpr):  # fmt: skip
     row = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
@@ -74,8 +63,12 @@ def thresholds(queries, least, norms, spread, rounding, weight, extremes, need_a
     root, need = _root_and_need(v, norm, n, error, nearby, most, largest_error, largest_norm, s, tiny, MARGIN)
     far = 1.05 * tl.maximum(nearby, tl.sqrt(tl.maximum(need, kth) / fewest))
     root, need = _root_and_need(v, norm, n, error, far, most, largest_error, largest_norm, s, tiny, MARGIN)
-    wide = tl.maximum(need, kth)
-    tl.store(need_at + row, tl.minimum(need / factor * (1.0 + 3e-7), 1e37).to(tl.float32), mask=inside)
-    tl.store(wide_at + row, tl.minimum(wide / factor * (1.0 + 3e-7), 1e37).to(tl.float32), mask=inside)
-    tl.store(need_reach + row, _beyond(need, root, fewest, far, WARD), mask=inside)
-    tl.store(wide_reach + row, _beyond(wide, root, fewest, far, WARD), mask=inside)
+    threshold = tl.maximum(need, kth)
+    square_root = tl.sqrt(threshold)
+    if WARD:
+        beyond = tl.maximum(square_root - root, 0.0)
+        beyond = beyond * beyond
+    else:
+        beyond = tl.maximum(threshold - 2.0 * root * square_root, 0.0)
+    tl.store(threshold_at + row, tl.minimum(threshold / factor * (1.0 + 3e-7), 1e37).to(tl.float32), mask=inside)
+    tl.store(reach_at + row, tl.minimum(beyond, fewest * far * far), mask=inside)
