@@ -18,7 +18,7 @@ SIDE = 8  # objects of either cluster in a tile of `between`
 _TILES, _TILES_OF_OBJECT = 1 << 22, 64  # the most tiles that are measured at a time
 _PIECE = 1 << 24  # the numbers that plain torch holds at a time
 _RUN = 256  # objects whose distances one thread joins
-_TILE, _STEP = 128, 4  # rows and columns of what the kernel of `to_all` reads at a time
+_TILE, _STEP = 128, 8  # rows and columns of what the kernel of `to_all` reads at a time
 
 
 def members_bytes(count: int, columns: int) -> int:
@@ -209,7 +209,7 @@ class Members:
             grid = (-(-len(rows) // _TILE), 2 * len(self._by_tile))
             kernels.rectangle[grid](
                 self._by_tile, _by_tile(self.rows[rows]), result, objects, len(rows), steps,
-                ROOT=not largest, TILE=_TILE, STEP=_STEP, num_warps=8, maxnreg=128,
+                ROOT=not largest, TILE=_TILE, STEP=_STEP, num_warps=8,
             )  # fmt: skip
             return result
         step = max(1, _PIECE // (len(rows) * columns))
